@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Configuration strings: name[:descriptor-shift:payload-shift]
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ctype.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "ring.h"
+
+/* What a name may be made of: it becomes part of a device name and a sysfs path. */
+static bool name_valid(const char *name, size_t len)
+{
+	size_t i;
+
+	if (!len || len >= MONAD_RING_NAME_MAX || !isalnum(name[0]))
+		return false;
+	for (i = 0; i < len; i++)
+		if (!isalnum(name[i]) && name[i] != '_' && name[i] != '-' && name[i] != '.')
+			return false;
+	return true;
+}
+
+static int parse_shift(const char *string, const char *what, const char *text,
+		       unsigned int min, unsigned int max, unsigned int *shift)
+{
+	if (kstrtouint(text, 10, shift)) {
+		pr_err("\"%s\": %s shift \"%s\" is not a number\n", string, what, text);
+		return -EINVAL;
+	}
+	if (*shift < min || *shift > max) {
+		pr_err("\"%s\": %s shift %u is not in %u..%u\n", string, what, *shift, min, max);
+		return -ERANGE;
+	}
+	return 0;
+}
+
+/**
+ * monad_ring_parse - parse a configuration string
+ * @string: name, or name:descriptor-shift:payload-shift
+ * @config: filled in, with the default shifts where none are given
+ *
+ * Return: 0, -EINVAL for bad syntax, -ERANGE for a shift out of bounds; says which in
+ * the log.
+ */
+int monad_ring_parse(const char *string, struct monad_ring_config *config)
+{
+	const char *first = strchr(string, ':');
+	size_t len = first ? first - string : strlen(string);
+	char desc_text[8] = "";
+	const char *second;
+	int err;
+
+	if (!name_valid(string, len)) {
+		pr_err("\"%s\": a ring's name is 1 to %d letters, digits, '_', '-' or '.', not beginning with a sign\n",
+		       string, MONAD_RING_NAME_MAX - 1);
+		return -EINVAL;
+	}
+	memcpy(config->name, string, len);
+	config->name[len] = '\0';
+	config->desc_shift = MONAD_RING_DEFAULT_DESC_SHIFT;
+	config->payload_shift = MONAD_RING_DEFAULT_PAYLOAD_SHIFT;
+	if (!first)
+		return 0;
+
+	second = strchr(++first, ':');
+	if (!second || second - first >= sizeof(desc_text)) {
+		pr_err("\"%s\": expected name:descriptor-shift:payload-shift, such as %s:%d:%d\n",
+		       string, config->name, MONAD_RING_DEFAULT_DESC_SHIFT,
+		       MONAD_RING_DEFAULT_PAYLOAD_SHIFT);
+		return -EINVAL;
+	}
+	memcpy(desc_text, first, second - first);
+	err = parse_shift(string, "descriptor", desc_text, MONAD_RING_MIN_DESCRIPTORS_SHIFT,
+			  MONAD_EVENT_MAX_DESCRIPTORS_SHIFT, &config->desc_shift);
+	if (err)
+		return err;
+	return parse_shift(string, "payload", second + 1, MONAD_RING_MIN_PAYLOAD_BUF_SHIFT,
+			   MONAD_EVENT_MAX_PAYLOAD_BUF_SHIFT, &config->payload_shift);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kfuncs: the recorder as BPF programs see it. Documented for their callers in
+ * bpf/monad_ring.bpf.h.
+ *
+ * Three things that the verifier asks of their shapes, on one kernel or another:
+ * the payload comes as u8 *, since void * is a scalar to it from 6.12 on; the record is the
+ * first argument of what releases it; and what is acquired is a pointer to a structure, the
+ * record slot, never the payload itself.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "compat.h"
+#include "kfuncs.h"
+#include "ring.h"
+
+/* As BPF_RB_NO_WAKEUP and BPF_RB_FORCE_WAKEUP; readers poll, so neither does anything yet. */
+#define COMMIT_FLAGS 3ULL
+
+/* enum monad_ring_query of bpf/monad_ring.bpf.h */
+enum {
+	QUERY_CAPACITY,
+	QUERY_PAYLOAD_SIZE,
+	QUERY_LAST_SEQNO,
+	QUERY_NEXT_BYTE,
+	QUERY_WINDOW_START,
+	QUERY_LOST,
+	QUERY_DISCARDED,
+	QUERY_MAX_EVENT_SIZE,
+};
+
+static __always_inline struct monad_recorder *recorder_of(u32 id)
+{
+	struct monad_ring *ring = NULL;
+
+	if (likely(id < MONAD_RING_MAX))
+		ring = READ_ONCE(monad_rings[id]);
+	if (unlikely(!ring)) {
+		atomic64_inc(&monad_ring_gone);
+		return NULL;
+	}
+	return &ring->recorder;
+}
+
+/* Types 0 and 1 are the format's own, and 16 bits are all there is room for. */
+static __always_inline bool type_ok(struct monad_recorder *r, u32 type)
+{
+	if (likely(type > MONAD_EVENT_RECORD_ERROR_EVENT_TYPE && type <= U16_MAX))
+		return true;
+	recorder_lost(r, MONAD_RING_LOST_BAD_ARG);
+	return false;
+}
+
+__bpf_kfunc struct monad_ring_record *bpf_monad_ring_reserve(u32 ring, u32 type, u64 size)
+{
+	struct monad_recorder *r = recorder_of(ring);
+
+	if (!r || !type_ok(r, type))
+		return NULL;
+	return recorder_reserve(r, type, size);
+}
+
+__bpf_kfunc u8 *bpf_monad_ring_payload(struct monad_ring_record *rec, const u32 rdwr_buf_size)
+{
+	return likely(rdwr_buf_size <= rec->size) ? rec->payload : NULL;
+}
+
+__bpf_kfunc int bpf_monad_ring_write(struct monad_ring_record *rec, u32 offset, void *data,
+				     u32 data__sz)
+{
+	if (offset > rec->size || data__sz > rec->size - offset)
+		return -E2BIG;
+	memcpy(rec->payload + offset, data, data__sz);
+	return 0;
+}
+
+__bpf_kfunc int bpf_monad_ring_tag(struct monad_ring_record *rec, u32 index, u64 value)
+{
+	if (index >= ARRAY_SIZE(rec->desc->content_ext))
+		return -EINVAL;
+	rec->desc->content_ext[index] = value;
+	return 0;
+}
+
+__bpf_kfunc u64 bpf_monad_ring_seqno(struct monad_ring_record *rec)
+{
+	return rec->seqno;
+}
+
+__bpf_kfunc void bpf_monad_ring_commit(struct monad_ring_record *rec, u64 flags)
+{
+	recorder_commit(rec);
+}
+
+__bpf_kfunc void bpf_monad_ring_discard(struct monad_ring_record *rec, u64 flags)
+{
+	recorder_discard(rec);
+}
+
+__bpf_kfunc int bpf_monad_ring_output(u32 ring, u32 type, void *data, u32 data__sz, u64 flags)
+{
+	struct monad_recorder *r = recorder_of(ring);
+	struct monad_ring_record *rec;
+
+	if (!r)
+		return -ENOENT;
+	if (flags & ~COMMIT_FLAGS) {
+		recorder_lost(r, MONAD_RING_LOST_BAD_ARG);
+		return -EINVAL;
+	}
+	if (!type_ok(r, type))
+		return -EINVAL;
+	rec = recorder_reserve(r, type, data__sz);
+	if (!rec)
+		return data__sz > r->max_size ? -E2BIG : -EAGAIN;
+	memcpy(rec->payload, data, data__sz);
+	recorder_commit(rec);
+	return 0;
+}
+
+__bpf_kfunc u64 bpf_monad_ring_query(u32 ring, u32 what)
+{
+	struct monad_recorder *r = recorder_of(ring);
+	u64 lost = 0;
+	u32 i;
+
+	if (!r)
+		return 0;
+	switch (what) {
+	case QUERY_CAPACITY:
+		return r->desc_mask + 1;
+	case QUERY_PAYLOAD_SIZE:
+		return r->payload_mask + 1;
+	case QUERY_LAST_SEQNO:
+		return READ_ONCE(r->control->last_seqno);
+	case QUERY_NEXT_BYTE:
+		return READ_ONCE(r->control->next_payload_byte);
+	case QUERY_WINDOW_START:
+		return READ_ONCE(r->control->buffer_window_start);
+	case QUERY_LOST:
+		for (i = 0; i < MONAD_RING_LOST_COUNT; i++)
+			lost += READ_ONCE(r->ext->lost[i]);
+		return lost;
+	case QUERY_DISCARDED:
+		return READ_ONCE(r->ext->discarded);
+	case QUERY_MAX_EVENT_SIZE:
+		return r->max_size;
+	default:
+		return 0;
+	}
+}
+
+BTF_KFUNCS_START(monad_ring_kfunc_ids)
+BTF_ID_FLAGS(func, bpf_monad_ring_reserve, KF_ACQUIRE | KF_RET_NULL)
+BTF_ID_FLAGS(func, bpf_monad_ring_payload, KF_RET_NULL | KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, bpf_monad_ring_write, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, bpf_monad_ring_tag, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, bpf_monad_ring_seqno, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, bpf_monad_ring_commit, KF_RELEASE)
+BTF_ID_FLAGS(func, bpf_monad_ring_discard, KF_RELEASE)
+BTF_ID_FLAGS(func, bpf_monad_ring_output)
+BTF_ID_FLAGS(func, bpf_monad_ring_query)
+BTF_KFUNCS_END(monad_ring_kfunc_ids)
+
+static const struct btf_kfunc_id_set monad_ring_kfunc_set = {
+	.owner = THIS_MODULE,
+	.set = &monad_ring_kfunc_ids,
+};
+
+/*
+ * Whether the build resolved the kfuncs' BTF ids. Without, registering them succeeds and
+ * does nothing.
+ */
+bool monad_ring_kfuncs_usable(void)
+{
+	const struct btf_id_set8 *set = monad_ring_kfunc_set.set;
+
+	return set->cnt && set->pairs[0].id;
+}
+
+/*
+ * Once for each hook: a registration that fails takes those that succeeded before along.
+ * TRACING stands for LSM too, and from 6.12 on for tracepoint and perf_event programs.
+ */
+int monad_ring_register_kfuncs(void)
+{
+	int err;
+
+	if (!monad_ring_kfuncs_usable()) {
+		pr_warn("built without module BTF: rings can be read, but BPF programs cannot write to them; build with pahole and resolve_btfids, see Documentation/building.rst\n");
+		return 0;
+	}
+	err = register_btf_kfunc_id_set(BPF_PROG_TYPE_TRACING, &monad_ring_kfunc_set);
+	if (!err)
+		err = register_btf_kfunc_id_set(BPF_PROG_TYPE_SYSCALL, &monad_ring_kfunc_set);
+	if (!err && COMPAT_KPROBE_KFUNCS)
+		err = register_btf_kfunc_id_set(BPF_PROG_TYPE_KPROBE, &monad_ring_kfunc_set);
+	if (err)
+		pr_err("kfuncs cannot be registered: %d\n", err);
+	return err;
+}

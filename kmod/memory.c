@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A ring's memory: 2 MiB pages where they can be had, mapped once into the kernel and
+ * read-only into any number of readers.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bitmap.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/vmalloc.h>
+
+#include "compat.h"
+#include "ring.h"
+
+#define CHUNK_ORDER (ilog2(MONAD_RING_CHUNK_PAGES))
+
+/* No OOM kill, no warning: failing is answered with small pages, or an error message. */
+#define CHUNK_GFP (GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+
+/*
+ * Fills pages of one chunk. Compound pages are freed by their last reference, so that a
+ * page pinned through a mapping outlives the ring unharmed.
+ */
+static int alloc_chunk(struct monad_ring_memory *memory, u32 chunk)
+{
+	struct page **pages = memory->pages + (u64)chunk * MONAD_RING_CHUNK_PAGES;
+	struct page *page;
+	unsigned int i;
+
+	page = alloc_pages_node(memory->node, CHUNK_GFP | __GFP_COMP, CHUNK_ORDER);
+	if (page) {
+		for (i = 0; i < MONAD_RING_CHUNK_PAGES; i++)
+			pages[i] = page + i;
+		__set_bit(chunk, memory->huge);
+		memory->chunks_huge++;
+		return 0;
+	}
+	for (i = 0; i < MONAD_RING_CHUNK_PAGES; i++) {
+		pages[i] = alloc_pages_node(memory->node, CHUNK_GFP, 0);
+		if (!pages[i])
+			return -ENOMEM;
+		cond_resched();
+	}
+	return 0;
+}
+
+static void free_chunk(struct monad_ring_memory *memory, u32 chunk)
+{
+	struct page **pages = memory->pages + (u64)chunk * MONAD_RING_CHUNK_PAGES;
+	unsigned int i;
+
+	if (test_bit(chunk, memory->huge)) {
+		__free_pages(pages[0], CHUNK_ORDER);
+		return;
+	}
+	for (i = 0; i < MONAD_RING_CHUNK_PAGES && pages[i]; i++)
+		__free_page(pages[i]);
+}
+
+void monad_ring_memory_free(struct monad_ring_memory *memory)
+{
+	u32 chunk;
+
+	if (memory->base)
+		vunmap(memory->base);
+	if (memory->pages && memory->huge) {
+		for (chunk = 0; chunk < memory->chunks; chunk++) {
+			free_chunk(memory, chunk);
+			cond_resched();
+		}
+	}
+	bitmap_free(memory->huge);
+	kvfree(memory->pages);
+	memset(memory, 0, sizeof(*memory));
+}
+
+static int no_memory(const char *name, u64 size)
+{
+	pr_err("ring %s: %llu MiB asked for, %ld MiB of memory available: give smaller shifts (rings=%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT) or free memory\n",
+	       name, size >> 20, si_mem_available() >> (20 - PAGE_SHIFT), name);
+	return -ENOMEM;
+}
+
+/**
+ * monad_ring_memory_alloc - allocate and map a ring's memory
+ * @memory: filled in; freed with monad_ring_memory_free()
+ * @name: of the ring, for messages
+ * @size: bytes, a multiple of 2 MiB
+ * @payload_offset: of the part that is mapped a second time behind the end, bytes
+ * @payload_size: bytes; @payload_offset + @payload_size == @size
+ * @node: NUMA node, or NUMA_NO_NODE
+ *
+ * Return: 0 or -ENOMEM. Says in the log what was asked for and what there is.
+ */
+int monad_ring_memory_alloc(struct monad_ring_memory *memory, const char *name, u64 size,
+			    u64 payload_offset, u64 payload_size, int node)
+{
+	u64 nr = size >> PAGE_SHIFT, twice = payload_size >> PAGE_SHIFT;
+	u32 chunk;
+
+	memset(memory, 0, sizeof(*memory));
+	/* Refused before the attempt: trying would push everything else out of memory. */
+	if (nr > si_mem_available() || nr + twice > UINT_MAX)
+		return no_memory(name, size);
+
+	memory->size = size;
+	memory->node = node;
+	memory->chunks = size / MONAD_RING_CHUNK;
+	memory->pages = kvcalloc(nr + twice, sizeof(*memory->pages), GFP_KERNEL);
+	memory->huge = bitmap_zalloc(memory->chunks, GFP_KERNEL);
+	if (!memory->pages || !memory->huge)
+		goto err;
+	for (chunk = 0; chunk < memory->chunks; chunk++)
+		if (alloc_chunk(memory, chunk))
+			goto err;
+
+	memcpy(memory->pages + nr, memory->pages + (payload_offset >> PAGE_SHIFT),
+	       twice * sizeof(*memory->pages));
+	memory->base = vmap(memory->pages, nr + twice, VM_MAP, PAGE_KERNEL);
+	if (!memory->base)
+		goto err;
+
+	if (memory->chunks_huge < memory->chunks)
+		pr_warn("ring %s: %u of %u chunks are not huge pages, reading and writing will be slower: memory is fragmented, load the module earlier or write 1 to /proc/sys/vm/compact_memory first\n",
+			name, memory->chunks - memory->chunks_huge, memory->chunks);
+	return 0;
+err:
+	monad_ring_memory_free(memory);
+	return no_memory(name, size);
+}
+
+static const struct monad_ring_memory *memory_of(struct vm_area_struct *vma)
+{
+	return vma->vm_private_data;
+}
+
+/*
+ * Maps the whole 2 MiB around the fault where both addresses allow. True when *@ret
+ * answers the fault.
+ */
+static bool fault_huge(struct vm_fault *vmf, vm_fault_t *ret)
+{
+	const struct monad_ring_memory *memory = memory_of(vmf->vma);
+	unsigned long start = vmf->address & PMD_MASK;
+	pgoff_t pgoff;
+
+	/* Where page tables are made otherwise than of 2 MiB, small pages it is. */
+	if (!IS_ALIGNED(MONAD_RING_CHUNK, PMD_SIZE) || (vmf->vma->vm_flags & VM_NOHUGEPAGE))
+		return false;
+	if (start < vmf->vma->vm_start || start + PMD_SIZE > vmf->vma->vm_end)
+		return false;
+	pgoff = linear_page_index(vmf->vma, start);
+	if (pgoff % MONAD_RING_CHUNK_PAGES || !pmd_none(*vmf->pmd))
+		return false;
+	if (!test_bit(pgoff / MONAD_RING_CHUNK_PAGES, memory->huge))
+		return false;
+	*ret = compat_insert_pfn_pmd(vmf, page_to_pfn(memory->pages[pgoff]));
+	return true;
+}
+
+static vm_fault_t ring_fault(struct vm_fault *vmf)
+{
+	const struct monad_ring_memory *memory = memory_of(vmf->vma);
+	vm_fault_t ret;
+
+	/* mmap checked the range, and a mapping cannot grow: this is for certainty. */
+	if (vmf->pgoff >= memory->size >> PAGE_SHIFT)
+		return VM_FAULT_SIGBUS;
+	if (fault_huge(vmf, &ret))
+		return ret;
+	return vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(memory->pages[vmf->pgoff]));
+}
+
+#if COMPAT_HUGE_FAULT
+static vm_fault_t ring_huge_fault(struct vm_fault *vmf, unsigned int order)
+{
+	vm_fault_t ret;
+
+	if (order == PMD_ORDER && fault_huge(vmf, &ret))
+		return ret;
+	return VM_FAULT_FALLBACK;
+}
+#endif
+
+static const struct vm_operations_struct ring_vm_ops = {
+	.fault = ring_fault,
+#if COMPAT_HUGE_FAULT
+	.huge_fault = ring_huge_fault,
+#endif
+};
+
+/**
+ * monad_ring_memory_mmap - map part of a ring into a reader
+ * @memory: stays for as long as the file that is mapped
+ * @vma: where
+ *
+ * Shared and read-only, now and later: readers and writers trust what the kernel wrote.
+ *
+ * Return: 0, -EINVAL for a private mapping or a range past the end, -EPERM for a writable
+ * or executable one.
+ */
+int monad_ring_memory_mmap(const struct monad_ring_memory *memory, struct vm_area_struct *vma)
+{
+	u64 pages = memory->size >> PAGE_SHIFT;
+
+	/* Not VM_SHARED: the core clears that for a file opened for reading only. */
+	if (!(vma->vm_flags & VM_MAYSHARE))
+		return -EINVAL;
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EPERM;
+	if (vma->vm_pgoff >= pages || vma_pages(vma) > pages - vma->vm_pgoff)
+		return -EINVAL;
+
+	/*
+	 * VM_HUGEPAGE: kernels before 6.12.115 obey the transparent huge page policy, that
+	 * is for anonymous memory, here too.
+	 */
+	compat_vm_flags_mod(vma,
+			    VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP |
+			    (COMPAT_HUGE_FAULT ? VM_HUGEPAGE : 0),
+			    VM_MAYWRITE | VM_MAYEXEC);
+	vma->vm_private_data = (void *)memory;
+	vma->vm_ops = &ring_vm_ops;
+	return 0;
+}

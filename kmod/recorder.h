@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The recorder: how any number of writers on any number of CPUs, in any context,
+ * put events into one ring without a lock.
+ *
+ * DOC: recorder
+ *
+ * A ring is two unbounded sequences, seen through power-of-two windows: sequence
+ * number s lives in descriptor (s - 1) & (capacity - 1), payload byte b in byte
+ * b & (size - 1) of the buffer. Each sequence has two ends:
+ *
+ *	next    what the next writer gets: control.last_seqno + 1 and
+ *	        control.next_payload_byte. Only ever added to.
+ *	window  everything below is dead: it may be overwritten and readers do not
+ *	        trust it. window + size is the *permit*: no writer writes at or above
+ *	        it. control.buffer_window_start for payload bytes (readers look at
+ *	        it), seqno_window for descriptors (readers look at the descriptor's
+ *	        own seqno instead). Only ever raised.
+ *
+ * Writers announce themselves in record slots, RECORDER_SLOTS for each CPU. A
+ * record slot is:
+ *
+ *	FREE      floor == seqno_floor == RECORDER_FREE
+ *	CLAIMED   floor = a value of next_payload_byte read before the claim,
+ *	          seqno_floor = FREE or a value of last_seqno. Nothing reserved yet.
+ *	RESERVED  both floors set, bytes and sequence number allocated; the descriptor
+ *	          has seqno 0 (or still an older event's); the writer may be at work
+ *	          on the payload.
+ *
+ * and moves FREE -> CLAIMED (port_claim) -> RESERVED (the two adds) -> FREE
+ * (commit, discard), or CLAIMED -> FREE when the event is refused.
+ *
+ * The one rule that keeps every byte right: a window is never raised above the
+ * floor of any writer, nor above a value of next that was read *before* the
+ * floors were. So whatever a writer holds stays at or above the window until it
+ * commits, and nobody else can be given the same bytes, since they would lie above
+ * the permit. However long a writer sleeps, others are refused rather than let
+ * past it, and the refusals are counted.
+ *
+ * A writer whose floor a scan did not see yet had not done its add either: the add
+ * is fully ordered after the floor's store, so its bytes are above the value of
+ * next the scan began with. That is why the fast path has no barrier of its own.
+ *
+ * The check of the permit and the add are two steps. Between them other writers,
+ * who checked before, may add as well: at most one for each record slot there is,
+ * each at most max_fast bytes. The permit is therefore checked with a margin of
+ * slots x max_fast bytes (slots sequence numbers). Larger events allocate their
+ * bytes by compare-and-swap, whose check and add are one step.
+ *
+ * Barriers, each named where it stands, with its partner; Documentation/barriers.rst
+ * argues them one by one:
+ *
+ *	LMM(recorder_reserve:A)   floors stored before the adds
+ *	LMM(recorder_advance:A)   next loaded before the floors
+ *	LMM(recorder_reserve:B)   descriptor's seqno zeroed before its fields
+ *	LMM(recorder_reserve:C)   the slot's last event written before its next floor
+ *	LMM(recorder_commit:A)    fields and payload before the descriptor's seqno
+ *	LMM(recorder_commit:B)    everything written before either floor is freed
+ *	LMM(recorder_advance:B)   a floor seen free before bytes are given out anew
+ *	LMM(recorder_advance:C)   window raised before bytes are given out anew
+ */
+#ifndef MONAD_RECORDER_H
+#define MONAD_RECORDER_H
+
+#include "recorder_port.h"
+#include "monad/event_ring.h"
+
+#define RECORDER_SLOTS 8
+#define RECORDER_FREE (~0ULL)
+#define RECORDER_NO_ROOM (~0ULL)
+
+struct monad_recorder;
+
+/*
+ * A record slot; what bpf_monad_ring_reserve() returns. One cache line.
+ * BPF programs may read it, so there is nothing in it to hide.
+ */
+struct monad_ring_record {
+	u64 floor;
+	u64 seqno_floor;
+	struct monad_recorder *recorder; /* constant */
+	struct monad_event_descriptor *desc;
+	u8 *payload;
+	u64 seqno;
+	u64 size; /* bytes reserved */
+	u64 unused;
+} __aligned(64);
+
+struct monad_recorder_slots {
+	struct monad_ring_record slot[RECORDER_SLOTS];
+};
+
+struct monad_recorder {
+	/* constant: read for each event, never written */
+	struct monad_event_ring_control *control;
+	struct monad_event_descriptor *descs;
+	u8 *payload;     /* mapped twice in a row */
+	struct monad_recorder_slots __percpu *slots;
+	u64 desc_mask;
+	u64 payload_mask;
+	u64 seqno_limit; /* window + this: what the permit allows, less the margin */
+	u64 byte_limit;
+	u64 max_fast;    /* larger events (bytes) take the compare-and-swap */
+	u64 max_size;    /* larger ones are not recorded */
+	u64 seqno_step;  /* how far a window is raised at a time */
+	u64 byte_step;
+	struct monad_ring_ext *ext; /* counters */
+
+	/* written by whoever raises it, read for each event */
+	u64 seqno_window __aligned(64);
+	/* whose writer held the ring back when it was last looked at, or NULL; a hint */
+	struct monad_ring_record *slowest;
+};
+
+/*
+ * Sets up @r over the memory of a ring whose header is filled in. @nr_slots: record
+ * slots of all CPUs together. 0, or -ERANGE when the ring is too small for that many.
+ */
+int monad_recorder_init(struct monad_recorder *r, struct monad_event_ring_header *header,
+			struct monad_event_descriptor *descs, u8 *payload,
+			struct monad_ring_ext *ext, u64 nr_slots);
+void monad_recorder_init_slots(struct monad_recorder *r, struct monad_recorder_slots *slots);
+
+/* Smallest descriptor shift that monad_recorder_init() takes for @nr_slots. */
+unsigned int monad_recorder_min_desc_shift(u64 nr_slots);
+
+/* The paths that are not for every event. */
+struct monad_ring_record *monad_recorder_claim_nested(struct monad_recorder *r);
+u64 monad_recorder_make_room(struct monad_recorder *r, struct monad_ring_record *rec, u64 len);
+
+static __always_inline void recorder_lost(struct monad_recorder *r, enum monad_ring_lost why)
+{
+	port_count(&r->ext->lost[why]);
+}
+
+static __always_inline void recorder_release(struct monad_ring_record *rec)
+{
+	port_step();
+	/*
+	 * LMM(recorder_commit:B): all that this writer stored, before either of its
+	 * floors is seen free: the one lets others have its descriptor, the other its
+	 * bytes. Pairs with LMM(recorder_advance:B).
+	 */
+	port_store_release(&rec->seqno_floor, RECORDER_FREE);
+	port_step();
+	port_store_release(&rec->floor, RECORDER_FREE);
+}
+
+static __always_inline bool recorder_fits(const struct monad_recorder *r, u64 next, u64 len)
+{
+	return next + len <= port_window(&r->control->buffer_window_start) + r->byte_limit;
+}
+
+static __always_inline bool recorder_seqno_fits(const struct monad_recorder *r, u64 last)
+{
+	return last + 1 <= port_window(&r->seqno_window) + r->seqno_limit;
+}
+
+/*
+ * event_type, unused and payload_size of a descriptor as the one little-endian word they
+ * are. A word at a time, since readers copy descriptors while they are written: what they
+ * get is then some event's or another's, and the second look at seqno tells whose.
+ */
+static __always_inline u64 *recorder_type_size(struct monad_event_descriptor *desc)
+{
+	return (u64 *)desc + 1;
+}
+
+/* Sets content_ext[@index], @index < 4, of an event not yet committed. */
+static __always_inline void recorder_tag(struct monad_ring_record *rec, unsigned int index,
+					 u64 value)
+{
+	port_store(&rec->desc->content_ext[index], value);
+}
+
+/*
+ * recorder_reserve - reserve an event with @size bytes of payload
+ *
+ * Returns NULL when it cannot be recorded, and has counted why. Otherwise the caller
+ * owns the record, its payload and its content_ext until it commits or discards it,
+ * on the same CPU. Any context, NMI included.
+ */
+static __always_inline struct monad_ring_record *
+recorder_reserve(struct monad_recorder *r, u16 type, u64 size)
+{
+	struct monad_event_ring_control *control = r->control;
+	struct monad_event_descriptor *desc;
+	struct monad_ring_record *rec;
+	u64 len, last, next, offset, seqno;
+
+	len = ALIGN(size, MONAD_EVENT_PAYLOAD_ALIGN);
+	if (unlikely(size > r->max_size)) {
+		recorder_lost(r, MONAD_RING_LOST_TOO_LARGE);
+		return NULL;
+	}
+
+	next = port_load(&control->next_payload_byte);
+	port_step();
+	if (likely(port_claim(r, 0, RECORDER_FREE, next) == RECORDER_FREE)) {
+		rec = port_slot(r, 0);
+	} else {
+		rec = monad_recorder_claim_nested(r);
+		if (!rec) {
+			recorder_lost(r, MONAD_RING_LOST_NO_SLOT);
+			return NULL;
+		}
+	}
+	port_step();
+	last = port_load(&control->last_seqno);
+	port_step();
+	/*
+	 * LMM(recorder_reserve:C): whoever sees this floor in place of the FREE before it
+	 * sees what FREE would have told: this slot's last event is written. (The claim
+	 * needs nothing for that: it is a read-modify-write of what was released.) Pairs
+	 * with LMM(recorder_advance:B).
+	 */
+	port_store_release(&rec->seqno_floor, last);
+	port_step();
+
+	/*
+	 * Read anew: a value from before the claim could be arbitrarily old, and the
+	 * margin only covers writers that hold a slot. last is from after the claim.
+	 */
+	next = port_load(&control->next_payload_byte);
+	port_step();
+	if (likely(len <= r->max_fast && recorder_fits(r, next, len) &&
+		   recorder_seqno_fits(r, last))) {
+		port_step();
+		/*
+		 * LMM(recorder_reserve:A): the add is fully ordered, so both floors are
+		 * visible before it is. Pairs with LMM(recorder_advance:A).
+		 */
+		offset = port_add(&control->next_payload_byte, len);
+	} else {
+		offset = monad_recorder_make_room(r, rec, len);
+		if (offset == RECORDER_NO_ROOM)
+			return NULL;
+	}
+	port_step();
+	seqno = port_add(&control->last_seqno, 1) + 1;
+	port_step();
+
+	desc = &r->descs[(seqno - 1) & r->desc_mask];
+	rec->desc = desc;
+	rec->payload = r->payload + (offset & r->payload_mask);
+	rec->seqno = seqno;
+	rec->size = size;
+
+	port_store(&desc->seqno, 0);
+	/*
+	 * LMM(recorder_reserve:B): a reader that sees any field of this event sees the
+	 * older event's seqno gone. Pairs with the reader's load fence between its copy
+	 * of the descriptor and its second look at seqno.
+	 */
+	port_wmb();
+	port_step();
+	port_store(recorder_type_size(desc), size << 32 | type);
+	port_store(&desc->record_epoch_nanos, port_epoch_nanos());
+	port_store(&desc->payload_buf_offset, offset);
+	port_store(&desc->content_ext[0], 0);
+	port_store(&desc->content_ext[1], 0);
+	port_store(&desc->content_ext[2], 0);
+	port_store(&desc->content_ext[3], 0);
+	return rec;
+}
+
+static __always_inline void recorder_commit(struct monad_ring_record *rec)
+{
+	port_step();
+	/*
+	 * LMM(recorder_commit:A): the event's fields and payload before its seqno. Pairs
+	 * with the reader's acquiring load of seqno.
+	 */
+	port_store_release(&rec->desc->seqno, rec->seqno);
+	recorder_release(rec);
+}
+
+/* A discarded event is one of type NONE without payload: readers pass over it. */
+static __always_inline void recorder_discard(struct monad_ring_record *rec)
+{
+	struct monad_event_descriptor *desc = rec->desc;
+	unsigned int i;
+
+	port_store(recorder_type_size(desc), MONAD_EVENT_NONE_EVENT_TYPE);
+	for (i = 0; i < 4; i++)
+		port_store(&desc->content_ext[i], 0);
+	port_count(&rec->recorder->ext->discarded);
+	recorder_commit(rec);
+}
+
+#endif /* MONAD_RECORDER_H */
