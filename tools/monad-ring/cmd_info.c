@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0
+/* monad-ring info: everything about one ring. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <monad_event/event_iterator.h>
+#include <monad_event/event_metadata.h>
+
+#include "format.h"
+#include "json_writer.h"
+#include "monad-ring.h"
+#include "ring_handle.h"
+
+#define NSEC_PER_SEC UINT64_C(1000000000)
+
+/* What a ring holds at this moment. */
+struct contents {
+	uint64_t last_seqno;
+	uint64_t next_payload_byte;
+	uint64_t window_start;
+	uint64_t age_ns; /* of oldest: how far back the ring goes */
+	bool has_oldest, has_newest;
+	struct monad_event_descriptor oldest, newest; /* that can be read */
+};
+
+static void help(void)
+{
+	fputs("Usage: monad-ring info [--json] RING\n"
+	      "\n"
+	      "Shows what RING is, what it holds, how far back it goes, and how many events\n"
+	      "were lost and why.\n"
+	      "\n"
+	      "Options:\n"
+	      "  -j, --json  print JSON\n"
+	      "  -h, --help  this\n"
+	      "\n"
+	      "EXAMPLES\n"
+	      "  monad-ring info monad_ring\n"
+	      "  monad-ring info --json /dev/monad_ring | jq .lost\n",
+	      stdout);
+}
+
+/*
+ * The oldest event that can be read: the very oldest, or in a busy ring, where
+ * that is gone before one has looked, the oldest that is safe.
+ */
+static void get_oldest(struct contents *contents, const struct ring_handle *handle)
+{
+	struct monad_event_iterator iter;
+	uint64_t seqno = monad_event_ring_oldest_seqno(&handle->ring);
+
+	contents->has_oldest = monad_event_ring_try_copy(&handle->ring, seqno, &contents->oldest);
+	if (contents->has_oldest || monad_event_ring_init_iterator(&handle->ring, &iter) != 0)
+		return;
+	monad_event_iterator_seek_oldest(&iter);
+	contents->has_oldest =
+		monad_event_iterator_try_copy(&iter, &contents->oldest) == MONAD_EVENT_SUCCESS;
+}
+
+/* The newest that is written; the last few allocated ones may not be. */
+static void get_newest(struct contents *contents, const struct ring_handle *handle)
+{
+	for (uint64_t i = 0; i < 64 && i < contents->last_seqno && !contents->has_newest; i++)
+		contents->has_newest = monad_event_ring_try_copy(
+			&handle->ring, contents->last_seqno - i, &contents->newest);
+}
+
+static void get_contents(struct contents *contents, const struct ring_handle *handle)
+{
+	const struct monad_event_ring_control *control = &handle->ring.header->control;
+	struct timespec ts;
+	uint64_t now;
+
+	memset(contents, 0, sizeof(*contents));
+	contents->last_seqno = monad_event_ring_last_seqno(&handle->ring);
+	contents->next_payload_byte =
+		__atomic_load_n(&control->next_payload_byte, __ATOMIC_RELAXED);
+	contents->window_start = __atomic_load_n(&control->buffer_window_start, __ATOMIC_RELAXED);
+	get_oldest(contents, handle);
+	get_newest(contents, handle);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	now = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+	if (contents->has_oldest && contents->oldest.record_epoch_nanos < now)
+		contents->age_ns = now - contents->oldest.record_epoch_nanos;
+}
+
+static const char *format_hash(char buf[65], const uint8_t *hash)
+{
+	for (int i = 0; i < 32; i++)
+		snprintf(buf + 2 * (size_t)i, 3, "%02x", hash[i]);
+	return buf;
+}
+
+/* The process that writes a ring file; 0 when there is none. */
+static pid_t writer_pid(const struct ring_handle *handle)
+{
+	pid_t pid;
+
+	return monad_event_ring_query_excl_writer_pid(handle->fd, &pid) == 0 ? pid : 0;
+}
+
+static void plain_bytes(const char *label, uint64_t bytes)
+{
+	char size[FORMAT_SIZE_LEN];
+
+	printf("%-19s %s\n", label, format_size(size, sizeof(size), bytes));
+}
+
+static void plain_event(const char *label, bool present, const struct monad_event_descriptor *event)
+{
+	char time[FORMAT_TIME_LEN];
+
+	if (present)
+		printf("%-19s %" PRIu64 ", recorded %s\n", label, event->seqno,
+		       format_time(time, sizeof(time), event->record_epoch_nanos));
+	else
+		printf("%-19s none\n", label);
+}
+
+static void plain_ext(const struct ring_handle *handle, const struct monad_ring_ext *ext)
+{
+	char uuid[FORMAT_UUID_LEN];
+
+	if (!ext) {
+		puts("extension block:    none (written by a program of the plain format)");
+		return;
+	}
+	printf("%-19s %s\n", "uuid:", format_uuid(uuid, sizeof(uuid), ext->uuid));
+	printf("%-19s %s\n", "boot id:", format_uuid(uuid, sizeof(uuid), ext->boot_id));
+	printf("%-19s %" PRIu64 "\n", "generation:", ext->generation);
+	printf("%-19s %u\n", "abi version:", ext->abi_version);
+	printf("%-19s %" PRId64 " ns\n", "realtime offset:", ext->realtime_offset_ns);
+	if (ext->chunks_total)
+		printf("%-19s %u of %u chunks of 2 MiB\n", "huge pages:", ext->chunks_huge,
+		       ext->chunks_total);
+}
+
+static void plain_device(const struct monad_ring_info *info)
+{
+	printf("%-19s %u\n", "ring id:", info->ring_id);
+	if (info->numa_node >= 0)
+		printf("%-19s %d\n", "numa node:", info->numa_node);
+	plain_bytes("largest event:", info->max_event_size);
+	if (info->flags & MONAD_RING_F_KFUNCS)
+		puts("kfuncs:             available to BPF programs");
+	else
+		puts("kfuncs:             not available: BPF programs cannot write to this ring. "
+		     "The\n"
+		     "                    kernel needs CONFIG_DEBUG_INFO_BTF_MODULES, and the "
+		     "module\n"
+		     "                    BTF that matches it (is pahole installed where it is "
+		     "built?);\n"
+		     "                    see dmesg");
+}
+
+static void plain_lost(const struct ring_handle *handle)
+{
+	const struct monad_ring_ext *ext = monad_event_ring_ext(&handle->ring);
+	const uint64_t *lost = ring_handle_lost(handle);
+
+	if (!lost)
+		return;
+	printf("%-19s %" PRIu64 "\n", "events lost:", ring_handle_lost_total(handle));
+	for (unsigned int i = 0; i < MONAD_RING_LOST_COUNT; i++)
+		printf("  %-17s %" PRIu64 "\n", ring_lost_name(i),
+		       __atomic_load_n(&lost[i], __ATOMIC_RELAXED));
+	printf("%-19s %" PRIu64 "\n", "events discarded:",
+	       handle->device ? handle->info.discarded
+			      : __atomic_load_n(&ext->discarded, __ATOMIC_RELAXED));
+}
+
+static void print_plain(const struct ring_handle *handle, const struct contents *contents)
+{
+	const struct monad_event_ring *ring = &handle->ring;
+	char buf[65];
+
+	printf("%-19s %s (%s)\n", "ring:", handle->path, handle->device ? "kernel ring" : "file");
+	printf("%-19s %u (%s)\n", "content type:", ring->header->content_type,
+	       monad_event_content_type_name(ring->header->content_type));
+	printf("%-19s %s%s\n", "schema hash:", format_hash(buf, ring->header->schema_hash),
+	       ring_handle_schema_known(handle) ? "" : " (not the one of this program)");
+	printf("%-19s %" PRIu64 "\n", "descriptors:", ring->desc_capacity_mask + 1);
+	plain_bytes("payload buffer:", ring->payload_buf_mask + 1);
+	plain_bytes("context area:", ring->header->size.context_area_size);
+	printf("%-19s %" PRIu64 "\n", "last seqno:", contents->last_seqno);
+	printf("%-19s %" PRIu64 "\n", "next payload byte:", contents->next_payload_byte);
+	printf("%-19s %" PRIu64 "\n", "window start:", contents->window_start);
+	plain_event("oldest event:", contents->has_oldest, &contents->oldest);
+	plain_event("newest event:", contents->has_newest, &contents->newest);
+	if (contents->has_oldest)
+		printf("%-19s %s\n",
+		       "goes back:", format_duration(buf, sizeof(buf), contents->age_ns));
+	if (handle->device) {
+		plain_device(&handle->info);
+	} else {
+		pid_t pid = writer_pid(handle);
+
+		if (pid)
+			printf("%-19s process %d\n", "writer:", (int)pid);
+		else
+			printf("%-19s none\n", "writer:");
+	}
+	plain_ext(handle, monad_event_ring_ext(ring));
+	plain_lost(handle);
+}
+
+static void json_event(struct json_writer *json, const char *key, bool present,
+		       const struct monad_event_descriptor *event)
+{
+	json_key(json, key);
+	if (!present) {
+		json_null(json);
+		return;
+	}
+	json_begin_object(json);
+	json_u64_field(json, "seqno", event->seqno);
+	json_u64_field(json, "time_ns", event->record_epoch_nanos);
+	json_end_object(json);
+}
+
+static void json_ext(struct json_writer *json, const struct ring_handle *handle)
+{
+	const struct monad_ring_ext *ext = monad_event_ring_ext(&handle->ring);
+	const uint64_t *lost = ring_handle_lost(handle);
+	char uuid[FORMAT_UUID_LEN];
+
+	if (ext) {
+		json_string_field(json, "uuid", format_uuid(uuid, sizeof(uuid), ext->uuid));
+		json_string_field(json, "boot_id", format_uuid(uuid, sizeof(uuid), ext->boot_id));
+		json_u64_field(json, "generation", ext->generation);
+		json_u64_field(json, "abi_version", ext->abi_version);
+		json_s64_field(json, "realtime_offset_ns", ext->realtime_offset_ns);
+		json_u64_field(json, "chunks_total", ext->chunks_total);
+		json_u64_field(json, "chunks_huge", ext->chunks_huge);
+		json_u64_field(json, "discarded",
+			       __atomic_load_n(&ext->discarded, __ATOMIC_RELAXED));
+	}
+	if (lost) {
+		json_key(json, "lost");
+		json_begin_object(json);
+		for (unsigned int i = 0; i < MONAD_RING_LOST_COUNT; i++)
+			json_u64_field(json, ring_lost_name(i),
+				       __atomic_load_n(&lost[i], __ATOMIC_RELAXED));
+		json_end_object(json);
+		json_u64_field(json, "lost_total", ring_handle_lost_total(handle));
+	}
+}
+
+static void print_json(const struct ring_handle *handle, const struct contents *contents)
+{
+	const struct monad_event_ring *ring = &handle->ring;
+	struct json_writer json;
+
+	json_init(&json, stdout, true);
+	json_begin_object(&json);
+	json_string_field(&json, "path", handle->path);
+	json_string_field(&json, "kind", handle->device ? "device" : "file");
+	json_u64_field(&json, "content_type", ring->header->content_type);
+	json_string_field(&json, "content_type_name",
+			  monad_event_content_type_name(ring->header->content_type));
+	json_hex_field(&json, "schema_hash", ring->header->schema_hash, 32);
+	json_bool_field(&json, "schema_known", ring_handle_schema_known(handle));
+	json_u64_field(&json, "descriptor_capacity", ring->desc_capacity_mask + 1);
+	json_u64_field(&json, "payload_buf_size", ring->payload_buf_mask + 1);
+	json_u64_field(&json, "context_area_size", ring->header->size.context_area_size);
+	json_u64_field(&json, "last_seqno", contents->last_seqno);
+	json_u64_field(&json, "next_payload_byte", contents->next_payload_byte);
+	json_u64_field(&json, "buffer_window_start", contents->window_start);
+	json_event(&json, "oldest", contents->has_oldest, &contents->oldest);
+	json_event(&json, "newest", contents->has_newest, &contents->newest);
+	if (contents->has_oldest)
+		json_u64_field(&json, "age_ns", contents->age_ns);
+	if (handle->device) {
+		json_u64_field(&json, "ring_id", handle->info.ring_id);
+		json_s64_field(&json, "numa_node", handle->info.numa_node);
+		json_u64_field(&json, "max_event_size", handle->info.max_event_size);
+		json_bool_field(&json, "kfuncs", handle->info.flags & MONAD_RING_F_KFUNCS);
+	} else {
+		pid_t pid = writer_pid(handle);
+
+		json_key(&json, "writer_pid");
+		if (pid)
+			json_s64(&json, pid);
+		else
+			json_null(&json);
+	}
+	json_ext(&json, handle);
+	json_end_object(&json);
+	json_end(&json);
+}
+
+int cmd_info(int argc, char **argv, bool json)
+{
+	static const struct option options[] = {
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct ring_handle handle;
+	struct contents contents;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+		switch (opt) {
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			help();
+			return finish_output();
+		default:
+			return usage_error("info", "unknown option", argv[optind - 1]);
+		}
+	}
+	if (argc - optind != 1)
+		return usage_error("info", "wants the name of one ring", NULL);
+	if (ring_handle_open(&handle, argv[optind]) != 0) {
+		complain_lib();
+		return EXIT_FAILED;
+	}
+	get_contents(&contents, &handle);
+	if (json)
+		print_json(&handle, &contents);
+	else
+		print_plain(&handle, &contents);
+	ring_handle_close(&handle);
+	return finish_output();
+}

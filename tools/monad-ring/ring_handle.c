@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <monad_event/event_metadata.h>
+
+#include "ring_handle.h"
+
+int ring_handle_open(struct ring_handle *handle, const char *name)
+{
+	int err;
+
+	memset(handle, 0, sizeof(*handle));
+	handle->name = name;
+	err = monad_event_ring_open_fd(name, &handle->fd, handle->path, sizeof(handle->path));
+	if (err)
+		return err;
+	err = monad_event_ring_mmap(&handle->ring, PROT_READ, 0, handle->fd, 0, handle->path);
+	/* It can be mapped, so it can be asked as well, and is one of the two. */
+	if (!err && fstat(handle->fd, &handle->st) != 0)
+		err = errno;
+	handle->device = !err && S_ISCHR(handle->st.st_mode);
+	if (!err && handle->device)
+		err = monad_event_ring_query_device(handle->fd, &handle->info);
+	if (err)
+		ring_handle_close(handle);
+	return err;
+}
+
+void ring_handle_close(struct ring_handle *handle)
+{
+	monad_event_ring_unmap(&handle->ring);
+	if (handle->fd >= 0)
+		close(handle->fd);
+	handle->fd = -1;
+}
+
+bool ring_handle_is_stale(const struct ring_handle *handle)
+{
+	struct monad_ring_info info;
+	struct stat st;
+	bool stale;
+	int fd;
+
+	if (!handle->device)
+		return stat(handle->path, &st) == 0 &&
+		       (st.st_dev != handle->st.st_dev || st.st_ino != handle->st.st_ino);
+	if (monad_event_ring_open_fd(handle->path, &fd, NULL, 0) != 0)
+		return false;
+	stale = monad_event_ring_query_device(fd, &info) == 0 &&
+		memcmp(info.uuid, handle->info.uuid, sizeof(info.uuid)) != 0;
+	close(fd);
+	return stale;
+}
+
+const char *ring_lost_name(unsigned int cause)
+{
+	static const char *const names[MONAD_RING_LOST_COUNT] = {
+		[MONAD_RING_LOST_TOO_LARGE] = "too_large",
+		[MONAD_RING_LOST_STALLED] = "stalled",
+		[MONAD_RING_LOST_NO_SLOT] = "no_slot",
+		[MONAD_RING_LOST_CONTENDED] = "contended",
+		[MONAD_RING_LOST_BAD_ARG] = "bad_arg",
+		[MONAD_RING_LOST_RING_GONE] = "ring_gone",
+	};
+
+	return cause < MONAD_RING_LOST_COUNT ? names[cause] : NULL;
+}
+
+const uint64_t *ring_handle_lost(const struct ring_handle *handle)
+{
+	const struct monad_ring_ext *ext;
+
+	if (handle->device)
+		return handle->info.lost;
+	ext = monad_event_ring_ext(&handle->ring);
+	return ext ? ext->lost : NULL;
+}
+
+uint64_t ring_handle_lost_total(const struct ring_handle *handle)
+{
+	const uint64_t *lost = ring_handle_lost(handle);
+	uint64_t total = 0;
+
+	for (unsigned int i = 0; lost && i < MONAD_RING_LOST_MAX; i++)
+		total += __atomic_load_n(&lost[i], __ATOMIC_RELAXED);
+	return total;
+}
+
+bool ring_handle_is_busy(const struct ring_handle *handle)
+{
+	const struct timespec pause = {0, 10L * 1000 * 1000};
+	uint64_t before = monad_event_ring_last_seqno(&handle->ring);
+
+	nanosleep(&pause, NULL);
+	return monad_event_ring_last_seqno(&handle->ring) != before;
+}
+
+bool ring_handle_schema_known(const struct ring_handle *handle)
+{
+	const struct monad_event_ring_header *header = handle->ring.header;
+
+	switch (header->content_type) {
+	case MONAD_EVENT_CONTENT_TYPE_TEST:
+		return memcmp(header->schema_hash, g_monad_test_event_schema_hash, 32) == 0;
+	case MONAD_EVENT_CONTENT_TYPE_STORAGE:
+		return memcmp(header->schema_hash, g_monad_storage_event_schema_hash, 32) == 0;
+	default:
+		/* Nothing to compare with, and nothing to decode either. */
+		return true;
+	}
+}
