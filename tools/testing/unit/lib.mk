@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Tests of libmonad_event: one program per test_lib_*.c, each prints TAP and
+# exits 0 (passed), 1 (failed) or 77 (skipped).
+
+UNIT_LIB_SRCS = $(wildcard tools/testing/unit/test_lib_*.c)
+UNIT_LIB_TESTS = $(UNIT_LIB_SRCS:tools/testing/unit/%.c=$(O)/unit/%) $(O)/unit/test_lib_cxx
+
+UNIT_TESTS += $(UNIT_LIB_TESTS)
+
+# test_lib_device lets a file pose as a device.
+$(O)/unit/test_lib_device: UNIT_WRAP = -Wl,--wrap=ioctl,--wrap=fstat
+
+$(O)/unit/test_lib_%: tools/testing/unit/test_lib_%.c $(LIB_A) tools/testing/unit/lib.mk
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -Itools/testing/unit $(LDFLAGS) $(UNIT_WRAP) \
+		-o $@ $< $(UNIT_OBJS) $(LIB_A) -pthread
+
+$(O)/unit/test_lib_json: UNIT_OBJS = $(TOOLS_LIB_OBJS)
+$(O)/unit/test_lib_json: $(TOOLS_LIB_OBJS)
+
+# Runs the command that is built.
+$(O)/unit/test_lib_tool: $(MONAD_RING)
+
+# The headers in C++: every one of them alone, and a program that uses them.
+UNIT_CXXFLAGS = -std=gnu++17 -Wall -Wextra -Wshadow -O2 -g $(CPPFLAGS)
+
+$(O)/unit/test_lib_cxx: tools/testing/unit/test_lib_cxx.cc $(LIB_A) tools/testing/unit/lib.mk \
+			$(wildcard user/include/monad_event/*.h uapi/monad/*.h)
+	@mkdir -p $(@D)
+	for header in $(patsubst user/include/%,%,$(wildcard user/include/monad_event/*.h)) \
+		      $(patsubst uapi/%,%,$(wildcard uapi/monad/*.h)); do \
+		echo "#include <$$header>" | \
+		$(CXX) $(UNIT_CXXFLAGS) -Werror -fsyntax-only -x c++ - || exit; \
+	done
+	$(CXX) $(UNIT_CXXFLAGS) $(LDFLAGS) -o $@ $< $(LIB_A)
+
+-include $(wildcard $(O)/unit/test_lib_*.d)

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The monad-ring command: what it prints, and its exit status. */
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ring_image.h"
+#include "tap.h"
+
+static char tool[PATH_MAX];
+static char dir[] = "/tmp/monad-test-XXXXXX";
+static char output[65536];
+
+/* Runs "monad-ring ARGS" in the shell; its exit status, output in @output. */
+static int run(const char *args)
+{
+	char command[2 * PATH_MAX];
+	size_t len;
+	FILE *pipe;
+	int status;
+
+	snprintf(command, sizeof(command), "cd %s; TZ=UTC %s %s", dir, tool, args);
+	pipe = popen(command, "re");
+	if (!pipe)
+		bail_out("popen");
+	len = fread(output, 1, sizeof(output) - 1, pipe);
+	output[len] = '\0';
+	while (fgetc(pipe) != EOF)
+		;
+	status = pclose(pipe);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void save(const struct image *image, const char *name)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (write(fd, image->map, image->size) != (ssize_t)image->size)
+		bail_out("cannot write %s", path);
+	close(fd);
+}
+
+/* Five events: 2 was discarded, the payload of 3 has expired. */
+static void make_rings(void)
+{
+	struct image image;
+
+	image_create(&image, 10, 21, 0);
+	put_events_up_to(&image, 5);
+	for (uint64_t seqno = 1; seqno <= 5; seqno++) {
+		uint64_t at = image.payload_offset + (seqno - 1) * 16;
+
+		put(&image, at, 7, 8);
+		put(&image, at + 8, seqno * 100, 8);
+		for (int tag = 0; tag < 4; tag++)
+			put(&image, slot_offset(&image, seqno) + 32 + 8 * tag,
+			    tag == 2 ? seqno % 2 : 0, 8);
+	}
+	put_event(&image, 2, 0, 16, 0);
+	put(&image, slot_offset(&image, 4) + 8, 3, 2);
+	save(&image, "small");
+	put_window_start(&image, 33);
+	save(&image, "expired");
+	put_events_up_to(&image, 3000);
+	save(&image, "wrapped");
+	put(&image, slot_offset(&image, 2500), 99999, 8);
+	save(&image, "gap");
+	put(&image, 48, 1, 8);
+	save(&image, "broken");
+	image_destroy(&image);
+}
+
+static void test_dump(void)
+{
+	eq_int(run("dump ./small 2>/dev/null"), 0, "dump");
+	eq_str(output,
+	       "2023-11-14 22:13:20.000000001          1 COUNTER             16 tag2=1 writer=7 "
+	       "counter=100\n"
+	       "2023-11-14 22:13:20.000000003          3 COUNTER             16 tag2=1 writer=7 "
+	       "counter=300\n"
+	       "2023-11-14 22:13:20.000000004          4 VLT                 16 "
+	       "bytes=07000000000000009001000000000000\n"
+	       "2023-11-14 22:13:20.000000005          5 COUNTER             16 tag2=1 writer=7 "
+	       "counter=500\n",
+	       "its events");
+	eq_int(run("dump ./small 2>&1 >/dev/null"), 0, "dump's messages");
+	eq_str(output,
+	       "4 events, 0 missed, 0 payloads expired, 1 discarded by their writers, 0 filtered "
+	       "out\n",
+	       "totals");
+	eq_int(run("dump --json --type VLT --hex ./small"), 0, "dump --json --type --hex");
+	eq_str(output,
+	       "{\"seqno\":4,\"time_ns\":1700000000000000004,\"time\":\"2023-11-14T22:13:20."
+	       "000000004"
+	       "+00:00\",\"type\":3,\"name\":\"VLT\",\"size\":16,\"tags\":[0,0,0,0],\"data\":{"
+	       "\"bytes\":\"07000000000000009001000000000000\"},\"payload\":"
+	       "\"07000000000000009001000000000000\"}\n"
+	       "{\"totals\":{\"events\":1,\"missed\":0,\"payloads_expired\":0,\"discarded\":1,"
+	       "\"filtered\":3}}\n",
+	       "JSON");
+	eq_int(run("dump ./small --tag 2=0x1 --count 2 --type 2 2>/dev/null | wc -l"), 0,
+	       "filters");
+	eq_str(output, "2\n", "two events");
+	eq_int(run("dump --hex ./small --type VLT 2>/dev/null | tail -1"), 0, "dump --hex");
+	eq_str(output,
+	       "    00000000   07 00 00 00 00 00 00 00  90 01 00 00 00 00 00 00  "
+	       "|................|\n",
+	       "bytes");
+	eq_int(run("dump ./expired 2>&1"), 0, "dump of expired payloads");
+	ok(strstr(output, " 3 COUNTER             16 tag2=1 (payload expired)\n"), "are marked");
+	ok(strstr(output, "2 payloads expired"), "and counted");
+	eq_int(run("dump --json ./expired | grep -c '\"expired\":true'"), 0, "in JSON, too");
+	eq_str(output, "2\n", "both");
+	eq_int(run("dump ./wrapped 2>/dev/null | wc -l"), 0, "dump of a ring that has wrapped");
+	eq_str(output, "1024\n", "all of it");
+	eq_int(run("dump ./gap 2>&1 | grep -e gap -e missed"), 0, "dump with a gap");
+	eq_str(output,
+	       "gap: 1 events missed\n"
+	       "1023 events, 1 missed, 0 payloads expired, 0 discarded by their writers, 0 "
+	       "filtered "
+	       "out\n",
+	       "says how many");
+}
+
+static void test_watch(void)
+{
+	eq_int(run("watch ./small --from 3 --timeout 0.1 2>/dev/null | cut -c 37-50"), 0, "watch");
+	eq_str(output, "   3 COUNTER  \n   4 VLT      \n   5 COUNTER  \n", "from 3 on");
+	eq_int(run("watch ./small --timeout 0.1 2>/dev/null | wc -l"), 0, "watch from newest");
+	eq_str(output, "1\n", "is one event");
+	eq_int(run("watch ./wrapped --from oldest -n 1 2>/dev/null | cut -c 30-40"), 0,
+	       "watch --from oldest");
+	eq_str(output, "       2041\n", "keeps a margin");
+	eq_int(run("watch ./wrapped --from 1 -n 1 --json | head -1"), 0, "watch from what is gone");
+	eq_str(output, "{\"gap\":2040}\n", "is a gap");
+	eq_int(run("watch ./small --json --timeout 0 --from 100"), 0, "nothing to see");
+	eq_str(output,
+	       "{\"totals\":{\"events\":0,\"missed\":0,\"payloads_expired\":0,\"discarded\":0,"
+	       "\"filtered\":0}}\n",
+	       "but totals");
+	eq_int(run("watch ./small --from 1 2>&1 & sleep 0.3; kill -INT $!; wait $!"), 0,
+	       "an interrupt is a clean end");
+	ok(strstr(output, "4 events, 0 missed"), "with totals");
+	eq_int(run("watch ./wrapped --from oldest 2>&1 | head -1 | wc -l"), 0,
+	       "ends when nobody reads");
+}
+
+/* A ring that is replaced while it is watched is followed. */
+static void test_replaced(void)
+{
+	eq_int(run("--version >/dev/null; cp small moving"), 0, "a ring to replace");
+	eq_int(run("watch ./moving --json --from 1 --timeout 2.5 >out & cp small next; sleep 0.5;"
+		   " mv next moving; wait; grep -c COUNTER out; grep -c recreated out"),
+	       0, "a file that is replaced");
+	eq_str(output, "6\n1\n", "is followed");
+}
+
+static void test_list_info(void)
+{
+	eq_int(run("list . 2>/dev/null"), 1, "list, with a broken ring");
+	ok(strstr(output, "./small") && strstr(output, "./wrapped"), "lists the others");
+	eq_int(run("list . 2>&1 >/dev/null | grep -c 'payload buffer of 1 bytes'"), 0, "says what");
+	eq_int(run("list /nonexistent 2>/dev/null"), 1, "list of no directory");
+	eq_int(run("--json list . | grep -c '\"path\"'"), 0, "list --json");
+	eq_int(run("info ./wrapped"), 0, "info");
+	ok(strstr(output, "last seqno:         3000\n"), "last seqno");
+	ok(strstr(output, "oldest event:       1977, recorded 2023-11-14 22:13:20.000001977\n"),
+	   "oldest event");
+	ok(strstr(output, "content type:       1 (test)\n"), "content type");
+	eq_int(run("info --json ./small | grep -e last_seqno -e kind"), 0, "info --json");
+	eq_str(output, "  \"kind\": \"file\",\n  \"last_seqno\": 5,\n", "fields");
+}
+
+static void test_errors(void)
+{
+	static const struct {
+		const char *args, *message;
+		int status;
+	} cases[] = {
+		{"", "Usage:", 2},
+		{"bogus", "unknown command 'bogus'", 2},
+		{"--bogus", "unknown option '--bogus'", 2},
+		{"dump", "wants the name of one ring", 2},
+		{"dump a b", "wants the name of one ring", 2},
+		{"dump --bogus ./small", "--bogus", 2},
+		{"dump --tag 4=1 ./small", "not '4=1'", 2},
+		{"dump --tag 0=-1 ./small", "not '0=-1'", 2},
+		{"dump --count 0 ./small", "not '0'", 2},
+		{"dump --type NOPE ./small", "COUNTER", 2},
+		{"dump --type 65536 ./small", "65536", 2},
+		{"watch --from middle ./small", "not 'middle'", 2},
+		{"watch --timeout soon ./small", "not 'soon'", 2},
+		{"info", "wants the name of one ring", 2},
+		{"info --bogus", "--bogus", 2},
+		{"dump ./nonexistent", "./nonexistent", 1},
+		{"info ./broken", "payload buffer of 1 bytes", 1},
+		{"info /dev/null", "not an event ring", 1},
+		{"info /tmp", "neither a file nor a device", 1},
+		{"dump ./small >/dev/full", "output was lost", 1},
+		{"--help", "EXAMPLES", 0},
+		{"dump --help", "EXAMPLES", 0},
+		{"watch --help", "EXAMPLES", 0},
+		{"list --help", "EXAMPLES", 0},
+		{"info --help", "EXAMPLES", 0},
+		{"--version", "monad-ring ", 0},
+	};
+	char args[256];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(args, sizeof(args), "2>&1 %s", cases[i].args);
+		eq_int(run(args), cases[i].status, "monad-ring %s", cases[i].args);
+		if (!strstr(output, cases[i].message))
+			ok(false, "says '%s': %s", cases[i].message, output);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char self[PATH_MAX];
+
+	if (argc < 1 || !realpath(argv[0], self))
+		skip_all("cannot find the build directory");
+	snprintf(tool, sizeof(tool), "%.4000s/../bin/monad-ring", dirname(self));
+	if (access(tool, X_OK) != 0)
+		skip_all("%s is not built", tool);
+	if (!mkdtemp(dir))
+		bail_out("no directory in /tmp");
+	make_rings();
+	test_dump();
+	test_watch();
+	test_list_info();
+	test_errors();
+	test_replaced();
+	run("--version >/dev/null; rm -rf ../$(basename $PWD)");
+	return done_testing();
+}

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Native tests; each fragment adds the programs it builds to UNIT_TESTS.
+
+-include tools/testing/unit/lib.mk
+-include tools/testing/unit/recorder.mk
