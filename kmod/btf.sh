@@ -168,7 +168,7 @@ find_resolve_btfids()
 	[ -z "$resolve" ] || return 0
 	resolve=$(command -v resolve_btfids) ||
 		fail "resolve_btfids is not to be found" \
-		     "it is in the package linux-kbuild-6.12.* or later (apt-cache search '^linux-kbuild-6')" \
+		     "it is in the packages linux-kbuild-6.12.* and later; Debian 12 has them in its suite bookworm-security" \
 		     "or set RESOLVE_BTFIDS to one built from tools/bpf/resolve_btfids of a kernel source"
 }
 
@@ -184,6 +184,11 @@ add_btf()
 	local kdir release base image resolve pahole
 
 	kdir=$(realpath "$1")
+	grep -qs '^#define CONFIG_DEBUG_INFO_BTF_MODULES 1' \
+		"$kdir/include/generated/autoconf.h" ||
+		{ say "this kernel has no BTF for modules (CONFIG_DEBUG_INFO_BTF_MODULES):" \
+		      "BPF programs cannot call the kfuncs of ${module##*/}"
+		  return 0; }
 	release=$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 		"$kdir/include/generated/utsrelease.h" 2>/dev/null) ||
 		fail "$kdir is not a configured kernel build directory"

@@ -35,11 +35,17 @@ static __always_inline struct monad_recorder *recorder_of(u32 id)
 
 	if (likely(id < MONAD_RING_MAX))
 		ring = READ_ONCE(monad_rings[id]);
-	if (unlikely(!ring)) {
+	return likely(ring) ? &ring->recorder : NULL;
+}
+
+/* For an event: one that is offered to a ring that does not exist is counted. */
+static __always_inline struct monad_recorder *recorder_for_event(u32 id)
+{
+	struct monad_recorder *r = recorder_of(id);
+
+	if (unlikely(!r))
 		atomic64_inc(&monad_ring_gone);
-		return NULL;
-	}
-	return &ring->recorder;
+	return r;
 }
 
 /* Types 0 and 1 are the format's own, and 16 bits are all there is room for. */
@@ -53,7 +59,7 @@ static __always_inline bool type_ok(struct monad_recorder *r, u32 type)
 
 __bpf_kfunc struct monad_ring_record *bpf_monad_ring_reserve(u32 ring, u32 type, u64 size)
 {
-	struct monad_recorder *r = recorder_of(ring);
+	struct monad_recorder *r = recorder_for_event(ring);
 
 	if (!r || !type_ok(r, type))
 		return NULL;
@@ -78,7 +84,7 @@ __bpf_kfunc int bpf_monad_ring_tag(struct monad_ring_record *rec, u32 index, u64
 {
 	if (index >= ARRAY_SIZE(rec->desc->content_ext))
 		return -EINVAL;
-	rec->desc->content_ext[index] = value;
+	recorder_tag(rec, index, value);
 	return 0;
 }
 
@@ -99,7 +105,7 @@ __bpf_kfunc void bpf_monad_ring_discard(struct monad_ring_record *rec, u64 flags
 
 __bpf_kfunc int bpf_monad_ring_output(u32 ring, u32 type, void *data, u32 data__sz, u64 flags)
 {
-	struct monad_recorder *r = recorder_of(ring);
+	struct monad_recorder *r = recorder_for_event(ring);
 	struct monad_ring_record *rec;
 
 	if (!r)
