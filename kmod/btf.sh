@@ -130,8 +130,8 @@ find_base()
 		base=/sys/kernel/btf/vmlinux
 		return
 	fi
-	# The second is where an unpacked package has it, seen from its headers.
-	for image in "/boot/vmlinuz-$release" "$kdir/../../../boot/vmlinuz-$release"; do
+	# "../../.." of headers is the root of what they were unpacked into.
+	for image in {"","$kdir/../../.."}{"/boot/vmlinuz-$release","/usr/lib/modules/$release/vmlinuz"}; do
 		[ -r "$image" ] || continue
 		extract_vmlinux "$image" "$work/vmlinux"
 		has_section "$work/vmlinux" .BTF ||

@@ -33,9 +33,11 @@ modules: module_mirror
 	+@flock $(module_dir)/.lock $(MAKE) --no-print-directory \
 		-f kmod/module.mk module_kbuild KDIR='$(abspath $(KDIR))'
 
-# To kbuild O is another thing: where the kernel was built.
+# An O= from the command line reaches kbuild, to which it is another thing:
+# where the kernel was built.
 module_kbuild:
-	@$(MAKE) --no-print-directory -C $(KDIR) O= M=$(abspath $(module_dir))/kmod modules
+	@$(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(module_dir))/kmod \
+		$(if $(filter command,$(origin O)),O='$(abspath $(KDIR))') modules
 	@kmod/btf.sh $(KDIR) $(module_ko)
 
 module_mirror:
