@@ -44,7 +44,7 @@ static void before_value(struct json_writer *json)
 	separate(json);
 }
 
-static void begin(struct json_writer *json, bool object)
+static void open_level(struct json_writer *json, bool object)
 {
 	before_value(json);
 	check(json->depth < JSON_MAX_DEPTH, "nested too deeply");
@@ -54,7 +54,7 @@ static void begin(struct json_writer *json, bool object)
 	putc(object ? '{' : '[', json->out);
 }
 
-static void end(struct json_writer *json, bool object)
+static void close_level(struct json_writer *json, bool object)
 {
 	bool empty;
 
@@ -146,22 +146,22 @@ void json_end(struct json_writer *json)
 
 void json_begin_object(struct json_writer *json)
 {
-	begin(json, true);
+	open_level(json, true);
 }
 
 void json_end_object(struct json_writer *json)
 {
-	end(json, true);
+	close_level(json, true);
 }
 
 void json_begin_array(struct json_writer *json)
 {
-	begin(json, false);
+	open_level(json, false);
 }
 
 void json_end_array(struct json_writer *json)
 {
-	end(json, false);
+	close_level(json, false);
 }
 
 void json_key(struct json_writer *json, const char *key)

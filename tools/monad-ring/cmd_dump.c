@@ -10,7 +10,7 @@
 #include "monad-ring.h"
 #include "ring_handle.h"
 
-static void help(void)
+static void print_help(void)
 {
 	fputs("Usage: monad-ring dump [OPTIONS] RING\n"
 	      "\n"
@@ -100,7 +100,7 @@ int cmd_dump(int argc, char **argv, bool json)
 	while ((opt = getopt_long(argc, argv, EVENT_OUTPUT_SHORT_OPTIONS "h", options, NULL)) !=
 	       -1) {
 		if (opt == 'h') {
-			help();
+			print_help();
 			return finish_output();
 		}
 		if (opt == '?')

@@ -26,7 +26,7 @@ struct contents {
 	struct monad_event_descriptor oldest, newest; /* that can be read */
 };
 
-static void help(void)
+static void print_help(void)
 {
 	fputs("Usage: monad-ring info [--json] RING\n"
 	      "\n"
@@ -63,9 +63,12 @@ static void get_oldest(struct contents *contents, const struct ring_handle *hand
 /* The newest that is written; the last few allocated ones may not be. */
 static void get_newest(struct contents *contents, const struct ring_handle *handle)
 {
-	for (uint64_t i = 0; i < 64 && i < contents->last_seqno && !contents->has_newest; i++)
-		contents->has_newest = monad_event_ring_try_copy(
-			&handle->ring, contents->last_seqno - i, &contents->newest);
+	for (uint64_t i = 0; i < 64 && i < contents->last_seqno && !contents->has_newest; i++) {
+		uint64_t seqno = contents->last_seqno - i;
+
+		contents->has_newest = monad_event_ring_try_copy(&handle->ring, seqno,
+								 &contents->newest);
+	}
 }
 
 static void get_contents(struct contents *contents, const struct ring_handle *handle)
@@ -309,7 +312,7 @@ int cmd_info(int argc, char **argv, bool json)
 			json = true;
 			break;
 		case 'h':
-			help();
+			print_help();
 			return finish_output();
 		default:
 			return usage_error("info", "unknown option", argv[optind - 1]);

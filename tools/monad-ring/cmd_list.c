@@ -27,7 +27,7 @@ struct list {
 	bool failed;
 };
 
-static void help(void)
+static void print_help(void)
 {
 	fputs("Usage: monad-ring list [--json] [DIRECTORY]...\n"
 	      "\n"
@@ -216,7 +216,7 @@ int cmd_list(int argc, char **argv, bool json)
 			list.json = true;
 			break;
 		case 'h':
-			help();
+			print_help();
 			return finish_output();
 		default:
 			return usage_error("list", "unknown option", argv[optind - 1]);

@@ -49,7 +49,7 @@ struct watch {
 	uint64_t newest; /* largest last_seqno ever seen */
 };
 
-static void help(void)
+static void print_help(void)
 {
 	fputs("Usage: monad-ring watch [OPTIONS] RING\n"
 	      "\n"
@@ -273,7 +273,7 @@ int cmd_watch(int argc, char **argv, bool json)
 				wrong = "--timeout wants seconds, not";
 			break;
 		case 'h':
-			help();
+			print_help();
 			return finish_output();
 		case '?':
 			return usage_error("watch",

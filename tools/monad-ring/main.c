@@ -24,7 +24,7 @@ static const struct command {
 	{"dump", cmd_dump, "print all events that are in a ring"},
 };
 
-static void help(FILE *out)
+static void print_help(FILE *out)
 {
 	fputs("Usage: monad-ring [--json] COMMAND [ARGUMENTS]\n"
 	      "\n"
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 			json = true;
 			break;
 		case 'h':
-			help(stdout);
+			print_help(stdout);
 			return finish_output();
 		case 'V':
 			puts("monad-ring " LIB_VERSION);
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind == argc) {
-		help(stderr);
+		print_help(stderr);
 		return EXIT_USAGE;
 	}
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {

@@ -18,8 +18,10 @@ const uint8_t g_monad_test_event_schema_hash[32] = {0};
 #define NONE_DESCRIPTION	 "discarded by its writer; carries nothing"
 #define RECORD_ERROR_DESCRIPTION "an event could not be recorded as it was meant"
 
-#define TEST(name, text) [MONAD_TEST_EVENT_##name] = {MONAD_TEST_EVENT_##name, #name, text}
-#define EXEC(name, text) [MONAD_EXEC_##name] = {MONAD_EXEC_##name, #name, text}
+#define TEST(name, text) \
+	[MONAD_TEST_EVENT_##name] = {MONAD_TEST_EVENT_##name, #name, text}
+#define EXEC(name, text) \
+	[MONAD_EXEC_##name] = {MONAD_EXEC_##name, #name, text}
 
 const struct monad_event_metadata g_monad_test_event_metadata[MONAD_TEST_EVENT_COUNT] = {
 	TEST(NONE, NONE_DESCRIPTION),

@@ -149,6 +149,7 @@ int monad_event_ring_open_fd(const char *name, int *ring_fd, char *path, size_t 
 
 int monad_event_ring_open(struct monad_event_ring *ring, const char *name, unsigned int flags)
 {
+	int mmap_flags = flags & MONAD_EVENT_OPEN_POPULATE ? MAP_POPULATE : 0;
 	char path[PATH_MAX];
 	int err, fd;
 
@@ -160,8 +161,7 @@ int monad_event_ring_open(struct monad_event_ring *ring, const char *name, unsig
 	err = monad_event_ring_open_fd(name, &fd, path, sizeof(path));
 	if (err)
 		return err;
-	err = monad_event_ring_mmap(
-		ring, PROT_READ, flags & MONAD_EVENT_OPEN_POPULATE ? MAP_POPULATE : 0, fd, 0, path);
+	err = monad_event_ring_mmap(ring, PROT_READ, mmap_flags, fd, 0, path);
 	close(fd);
 	return err;
 }

@@ -4,7 +4,8 @@
 
 #include "storage_metadata.h"
 
-#define STORAGE(name, text) [MONAD_STORAGE_##name] = {MONAD_STORAGE_##name, #name, text}
+#define STORAGE(name, text) \
+	[MONAD_STORAGE_##name] = {MONAD_STORAGE_##name, #name, text}
 
 const struct monad_event_metadata g_monad_storage_event_metadata[] = {
 	[MONAD_EVENT_NONE_EVENT_TYPE] = {MONAD_EVENT_NONE_EVENT_TYPE, "NONE",

@@ -23,7 +23,8 @@ $(O)/unit/test_lib_json: $(TOOLS_LIB_OBJS)
 $(O)/unit/test_lib_tool: $(MONAD_RING)
 
 # The headers in C++: every one of them alone, and a program that uses them.
-UNIT_CXXFLAGS = -std=gnu++17 -Wall -Wextra -Wshadow -O2 -g $(CPPFLAGS)
+CXXFLAGS ?= -O2 -g
+UNIT_CXXFLAGS = -std=gnu++17 -Wall -Wextra -Wshadow $(CXXFLAGS) $(CPPFLAGS)
 
 $(O)/unit/test_lib_cxx: tools/testing/unit/test_lib_cxx.cc $(LIB_A) tools/testing/unit/lib.mk \
 			$(wildcard user/include/monad_event/*.h uapi/monad/*.h)

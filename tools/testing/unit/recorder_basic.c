@@ -103,9 +103,9 @@ static void test_first_event(void)
 	eq_u64(m.descs[0].payload_size, 33, "payload_size is the true one");
 	eq_u64(m.descs[0].payload_buf_offset, 0, "payload_buf_offset");
 	ok(m.descs[0].record_epoch_nanos >= before &&
-		   m.descs[0].record_epoch_nanos <= port_epoch_nanos(), "record_epoch_nanos");
+	   m.descs[0].record_epoch_nanos <= port_epoch_nanos(), "record_epoch_nanos");
 	ok(m.descs[0].content_ext[0] == 11 && !m.descs[0].content_ext[1] &&
-		   !m.descs[0].content_ext[2] && m.descs[0].content_ext[3] == ~0ULL, "content_ext");
+	   !m.descs[0].content_ext[2] && m.descs[0].content_ext[3] == ~0ULL, "content_ext");
 	eq_u64(m.header->control.next_payload_byte, 48, "33 bytes take 48");
 
 	event(0);
@@ -187,7 +187,7 @@ static void test_slots(void)
 	eq_u64(lost(MONAD_RING_LOST_NO_SLOT), 2, "lost in all");
 	for (i = 0; i < RECORDER_SLOTS; i++)
 		ok(m.slots[0].slot[i].floor == RECORDER_FREE &&
-			   m.slots[0].slot[i].seqno_floor == RECORDER_FREE, "slot %u is free", i);
+		   m.slots[0].slot[i].seqno_floor == RECORDER_FREE, "slot %u is free", i);
 	for (i = 0; i < m.header->control.last_seqno; i++)
 		if (m.descs[i].seqno != i + 1)
 			break;
@@ -271,7 +271,8 @@ static void nest(unsigned int at, unsigned int times, void (*run)(void))
 {
 	nested.at = at;
 	nested.times = times;
-	nested.step = nested.depth = 0;
+	nested.step = 0;
+	nested.depth = 0;
 	nested.run = run;
 	port_step_hook = run ? nested_step : NULL;
 }
@@ -363,7 +364,7 @@ static void test_wrap(void)
 		eq_u64(rec->seqno, starts[i] - 999, "seqno after %llx",
 		       (unsigned long long)starts[i] - 1000);
 		ok(rec->desc == &m.descs[(rec->seqno - 1) & 1023] &&
-			   rec->payload == m.payload + (starts[i] & 0x1fffff), "in its place");
+		   rec->payload == m.payload + (starts[i] & 0x1fffff), "in its place");
 		recorder_commit(rec);
 		eq_u64(rec->desc->payload_buf_offset, starts[i], "offset");
 		for (n = 0; n < 5000 && event(4096); n++)
@@ -377,7 +378,7 @@ static void test_wrap(void)
 	memset(rec->payload, 0xa5, 4096);
 	recorder_commit(rec);
 	ok(m.payload[0x1ffff0] == 0xa5 && m.payload[0] == 0xa5 && m.payload[4079] == 0xa5 &&
-		   !m.payload[4080], "a payload across the end goes on at the start");
+	   !m.payload[4080], "a payload across the end goes on at the start");
 	memory_free(&m);
 }
 
@@ -395,7 +396,7 @@ static void test_lowest(void)
 	recorder_commit(a);
 	events(4096);
 	ok(m.header->control.buffer_window_start <= b->desc->payload_buf_offset &&
-		   m.header->control.buffer_window_start + 4096 > b->desc->payload_buf_offset,
+	   m.header->control.buffer_window_start + 4096 > b->desc->payload_buf_offset,
 	   "the window stops at the next stalled writer, less what is no use to one event");
 	recorder_commit(b);
 	eq_u64(events(4096), 100000, "and goes on after it");

@@ -252,7 +252,8 @@ static void init_ring(u64 capacity, u64 size, u64 nr_slots, u64 fast, u64 seqno,
 	memset(sim.live, 0, sizeof(sim.live));
 	for (i = 0; i < SIM_CPUS; i++) {
 		sim.cpus[i].nr = 0;
-		sim.cpus[i].last = sim.cpus[i].owner = NULL;
+		sim.cpus[i].last = NULL;
+		sim.cpus[i].owner = NULL;
 		monad_recorder_init_slots(r, &sim_slots[i]);
 		/* the others are never free, and hold nothing back */
 		for (j = sim.slots_per_cpu; j < RECORDER_SLOTS; j++)
@@ -261,10 +262,18 @@ static void init_ring(u64 capacity, u64 size, u64 nr_slots, u64 fast, u64 seqno,
 	sim.header.control = (struct monad_event_ring_control){
 		.last_seqno = seqno, .next_payload_byte = byte, .buffer_window_start = byte,
 	};
-	sim.attempts = sim.committed = sim.discarded = 0;
-	sim.nr_tasks = sim.writers_left = sim.preemptions = 0;
+	sim.attempts = 0;
+	sim.committed = 0;
+	sim.discarded = 0;
+	sim.nr_tasks = 0;
+	sim.writers_left = 0;
+	sim.preemptions = 0;
 	sim.current = NULL;
-	sim.steps = sim.taken = sim.clock = seen = missed = 0;
+	sim.steps = 0;
+	sim.taken = 0;
+	sim.clock = 0;
+	seen = 0;
+	missed = 0;
 	sim.failed = false;
 
 	memset(r, 0, sizeof(*r));
@@ -326,6 +335,12 @@ static void run(struct sim_task *first)
 		check_end();
 }
 
+static void set_nr_cpus(unsigned int nr)
+{
+	sim.nr_cpus = nr;
+	port_nr_cpus = nr;
+}
+
 /* True when nothing was wrong. */
 static bool run_random(u64 seed, enum sim_mutant mutant)
 {
@@ -340,7 +355,7 @@ static bool run_random(u64 seed, enum sim_mutant mutant)
 	sim.mutant = mutant;
 	sim.mode = SIM_RANDOM;
 	sim.buffered = mutants[mutant].buffered || sim_one_in(2);
-	sim.nr_cpus = port_nr_cpus = 1 + sim_below(4);
+	set_nr_cpus(1 + sim_below(4));
 	sim.switch_rate = rates[sim_below(ARRAY_SIZE(rates))];
 	sim.sleep_rate = 50 << sim_below(6);
 	sim.interrupt_rate = 20 << sim_below(5);
@@ -349,7 +364,7 @@ static bool run_random(u64 seed, enum sim_mutant mutant)
 	readers = sim_below(2);
 	tasks = sim.nr_cpus + sim_below(3);
 	if (mutants[mutant].crowded) {
-		sim.nr_cpus = port_nr_cpus = 1 + sim_below(2);
+		set_nr_cpus(1 + sim_below(2));
 		tasks = 5;
 		sim.max_depth = 0;
 	}
@@ -386,7 +401,7 @@ static u64 run_exhaustive(const struct shape *shape, enum sim_mutant mutant, u64
 
 	sim.mutant = mutant;
 	sim.buffered = false;
-	sim.nr_cpus = port_nr_cpus = 3;
+	set_nr_cpus(3);
 	sim.max_preemptions = shape->preemptions;
 	sim.slots_per_cpu = shape->writers;
 	sim.path_len = 0;
@@ -433,7 +448,7 @@ static void explore_random(u64 seeds)
 	     (unsigned long long)total.lost[MONAD_RING_LOST_CONTENDED],
 	     (unsigned long long)total.seen, (unsigned long long)total.missed);
 	ok(total.lost[MONAD_RING_LOST_STALLED] > seeds && total.laps > 3 * seeds &&
-		   total.seen > seeds && total.missed > seeds / 10,
+	   total.seen > seeds && total.missed > seeds / 10,
 	   "writers were held back, rings lapped, readers outrun");
 }
 
@@ -453,7 +468,8 @@ static void explore_exhaustive(void)
 		u64 runs, most = 4000000;
 
 		runs = run_exhaustive(&shapes[i], SIM_AS_DESIGNED, most);
-		ok(!sim.failed && runs < most, "as designed: %s, all %llu schedules of up to %u preemptions%s%s",
+		ok(!sim.failed && runs < most,
+		   "as designed: %s, all %llu schedules of up to %u preemptions%s%s",
 		   shapes[i].name, (unsigned long long)runs, shapes[i].preemptions,
 		   sim.failed ? ": " : "", sim.failed ? sim.why : "");
 	}
@@ -479,8 +495,8 @@ int main(int argc, char **argv)
 	if (argc > 2 && strcmp(argv[1], "-s") == 0) {
 		enum sim_mutant m = argc > 4 ? atoi(argv[4]) : SIM_AS_DESIGNED;
 
-		ok(run_random(strtoull(argv[2], NULL, 0), m), "%s: %s", mutants[m % SIM_MUTANTS].name,
-		   sim.why);
+		ok(run_random(strtoull(argv[2], NULL, 0), m), "%s: %s",
+		   mutants[m % SIM_MUTANTS].name, sim.why);
 		return done_testing();
 	}
 	explore_random(argc > 1 ? strtoull(argv[1], NULL, 0) : 6000);

@@ -52,7 +52,7 @@ static unsigned int port_nr_cpus __attribute__((unused)) = 1;
 static __thread unsigned int port_cpu __attribute__((unused));
 
 #define port_slot(r, i) (&(r)->slots[port_cpu].slot[i])
-#define port_for_each_slots(r, cpu) for ((cpu) = 0; (cpu) < port_nr_cpus; (cpu)++)
+#define port_for_each_slots(r, cpu) for ((void)(r), (cpu) = 0; (cpu) < port_nr_cpus; (cpu)++)
 #define port_slots_of(r, cpu) (&(r)->slots[cpu])
 
 #ifdef RECORDER_SIM
@@ -92,6 +92,7 @@ static __always_inline u64 port_claim_own(u64 *p, u64 old, u64 new)
 		port_store_release(p, new);
 	return seen;
 }
+
 #define port_claim(r, i, old, new) port_claim_own(&port_slot(r, i)->floor, old, new)
 #else
 #define port_claim(r, i, old, new) port_cas(&port_slot(r, i)->floor, old, new)

@@ -253,7 +253,8 @@ static void start(unsigned int nr_readers)
 	if (memory_init(&m, DESC_SHIFT, PAYLOAD_SHIFT, CPUS, 0, 0))
 		bail_out("no ring");
 	memset(writers, 0, sizeof(writers));
-	stop_writers = stop_readers = false;
+	stop_writers = false;
+	stop_readers = false;
 	port_step_hook = random_stall;
 	for (i = 0; i < nr_readers; i++)
 		pthread_create(&readers[i].thread, NULL, read_events, &readers[i]);
@@ -296,7 +297,7 @@ static void finish(const char *name, unsigned int nr_readers)
 	}
 	eq_u64(i, m.r.desc_mask + 2, "%s: every descriptor holds what it must", name);
 	ok(control->last_seqno > 20 * (m.r.desc_mask + 1) &&
-		   m.ext->lost[MONAD_RING_LOST_STALLED] && holds,
+	   m.ext->lost[MONAD_RING_LOST_STALLED] && holds,
 	   "%s: laps, long holds and refusals", name);
 	diag("%s: %llu offered, %llu committed, %llu discarded; lost: %llu stalled, %llu no slot, "
 	     "%llu contended; %llu long holds; %llu laps of descriptors, %llu of bytes", name,

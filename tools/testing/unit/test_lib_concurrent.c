@@ -107,7 +107,8 @@ static void *reader(void *arg)
 	if (monad_event_ring_init_iterator(r->ring, &iter))
 		return NULL;
 	monad_event_iterator_set_seqno(&iter, 1);
-	expected = r->first = 1;
+	r->first = 1;
+	expected = 1;
 	while (expected <= EVENTS) {
 		switch (monad_event_iterator_try_next(&iter, &event)) {
 		case MONAD_EVENT_SUCCESS:

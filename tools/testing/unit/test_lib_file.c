@@ -150,7 +150,7 @@ static void test_simple(void)
 	       0, "mmap");
 	eq_u64(ring.desc_capacity_mask, 2047, "descriptors");
 	eq_u64(ring.payload_buf_mask, 0x3fffff, "payload");
-	ok(ring.context_area != NULL, "context area");
+	ok(ring.context_area, "context area");
 	eq_u64(ring.header->content_type, 256, "content type");
 	eq_int(monad_event_ring_check_content_type(&ring, MONAD_EVENT_CONTENT_TYPE_STORAGE, hash),
 	       0, "check_content_type");

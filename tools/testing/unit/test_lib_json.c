@@ -67,7 +67,7 @@ static void test_values(void)
 	json_u64(&json, UINT64_MAX);
 	json_s64(&json, INT64_MIN);
 	json_double(&json, 0.5);
-	json_double(&json, 1e-9);
+	json_double(&json, 0.000000001);
 	json_double(&json, INFINITY);
 	json_double(&json, NAN);
 	json_bool(&json, true);

@@ -46,6 +46,8 @@ static size_t check_storage_header(void)
 		return types;
 	}
 	while (fgets(line, sizeof(line), header)) {
+		const struct monad_event_metadata *metadata;
+
 		if (strstr(line, "enum monad_storage_event_type {"))
 			in_enum = true;
 		else if (strchr(line, '}'))
@@ -53,8 +55,8 @@ static size_t check_storage_header(void)
 		if (!in_enum || sscanf(line, " MONAD_STORAGE_%63[A-Z_] = %u", name, &value) != 2)
 			continue;
 		types++;
-		const struct monad_event_metadata *metadata = monad_event_lookup_metadata(
-			MONAD_EVENT_CONTENT_TYPE_STORAGE, (uint16_t)value);
+		metadata = monad_event_lookup_metadata(MONAD_EVENT_CONTENT_TYPE_STORAGE,
+						       (uint16_t)value);
 		eq_str(metadata ? metadata->c_name : NULL, name, "storage: type %u", value);
 	}
 	fclose(header);

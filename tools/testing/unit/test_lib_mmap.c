@@ -37,14 +37,14 @@ static void test_mapping(void)
 	ok(ring.payload_buf[MIB2] == 0xaa && ring.payload_buf[2 * MIB2 - 1] == 0xbb,
 	   "the payload buffer goes on into its start");
 	eq_u64(*(uint8_t *)ring.context_area, 0xcc, "context area");
-	ok(monad_event_ring_ext(&ring) == NULL, "no extension block");
+	ok(!monad_event_ring_ext(&ring), "no extension block");
 
 	eq_int(monad_event_ring_mmap(&again, PROT_READ | PROT_WRITE, 0, image.fd, 0, NULL), 0,
 	       "mapped again, for writing, without a name");
 	again.payload_buf[MIB2] = 0xdd;
 	eq_u64(ring.payload_buf[0], 0xdd, "all see what one writes, at either place");
 	monad_event_ring_unmap(&again);
-	ok(again.header == NULL && again.desc_capacity_mask == 0, "unmap zeroes the object");
+	ok(!again.header && again.desc_capacity_mask == 0, "unmap zeroes the object");
 	monad_event_ring_unmap(&again);
 	monad_event_ring_unmap(NULL);
 	monad_event_ring_unmap(&ring);
@@ -116,7 +116,7 @@ static void test_hostile_headers(void)
 		int offset;
 		uint64_t value;
 		int want;
-	} cases[] = {
+	} changes[] = {
 		{"magic of another version", 4, 0x3230, EPROTO},
 		{"magic in lower case", 0, 0x676e6972, EPROTO},
 		{"no magic", 0, 0, EPROTO},
@@ -150,16 +150,16 @@ static void test_hostile_headers(void)
 	};
 	struct monad_event_ring ring;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		struct image image;
 
 		image_create(&image, 10, 21, 0);
-		put(&image, cases[i].offset, cases[i].value, cases[i].offset == 4 ? 2 : 8);
-		eq_int(monad_event_ring_mmap(&ring, PROT_READ, 0, image.fd, 0, cases[i].what),
-		       cases[i].want, "%s", cases[i].what);
+		put(&image, changes[i].offset, changes[i].value, changes[i].offset == 4 ? 2 : 8);
+		eq_int(monad_event_ring_mmap(&ring, PROT_READ, 0, image.fd, 0, changes[i].what),
+		       changes[i].want, "%s", changes[i].what);
 		if (ring.header)
 			ok(false, "nothing is mapped");
-		if (!strstr(monad_event_ring_get_last_error(), cases[i].what))
+		if (!strstr(monad_event_ring_get_last_error(), changes[i].what))
 			ok(false, "the message names the ring: %s",
 			   monad_event_ring_get_last_error());
 		image_destroy(&image);
@@ -185,8 +185,8 @@ static void test_sizes_change_later(void)
 	eq_int(monad_event_iterator_try_next(&iter, &event), MONAD_EVENT_NOT_READY, "newest");
 	ok(monad_event_ring_try_copy(&ring, 3, &event), "an event of absurd size");
 	eq_u64(event.payload_size, 0xffffffff, "its size");
-	ok(monad_event_ring_payload_peek(&ring, &event) == NULL, "has no payload to look at");
-	ok(monad_event_iterator_payload_peek(&iter, &event) == NULL, "nor for the iterator");
+	ok(!monad_event_ring_payload_peek(&ring, &event), "has no payload to look at");
+	ok(!monad_event_iterator_payload_peek(&iter, &event), "nor for the iterator");
 	ok(!monad_event_ring_payload_memcpy(&ring, &event, &event, event.payload_size),
 	   "nor to copy");
 	ok(!monad_event_iterator_payload_memcpy(&iter, &event, &event, event.payload_size),
@@ -262,14 +262,14 @@ static void test_arguments(void)
 	eq_int(monad_event_ring_init_iterator(&ring, &iter), EINVAL, "nothing mapped");
 	eq_int(monad_event_ring_mmap(&ring, PROT_WRITE, 0, image.fd, 0, "x"), 0, "write only");
 	eq_int(monad_event_ring_init_iterator(&ring, &iter), EACCES, "iterator of that");
-	ok(monad_event_ring_ext(&ring) == NULL, "extension block of that");
+	ok(!monad_event_ring_ext(&ring), "extension block of that");
 	monad_event_ring_unmap(&ring);
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", image.fd);
 	fd = open(path, O_RDONLY);
 	eq_int(monad_event_ring_mmap(&ring, PROT_READ | PROT_WRITE, 0, fd, 0, "ro"), EACCES,
 	       "for writing from a read-only descriptor");
-	ok(ring.header == NULL, "nothing is mapped");
+	ok(!ring.header, "nothing is mapped");
 	close(fd);
 	fd = open(path, O_WRONLY);
 	eq_int(monad_event_ring_mmap(&ring, PROT_READ, 0, fd, 0, "wo"), EBADF,
@@ -291,21 +291,21 @@ static void test_ext(void)
 	put(&image, 4096 + 48, 7, 8);
 	put(&image, 4096 + 128 + 8, 42, 8);
 	ext = monad_event_ring_ext(&ring);
-	ok(ext != NULL, "an extension block");
+	ok(ext, "an extension block");
 	if (ext) {
 		eq_u64(ext->generation, 7, "generation");
 		eq_u64(ext->lost[MONAD_RING_LOST_STALLED], 42, "lost");
 	}
 	put(&image, 4104, 1 << 20, 4);
-	ok(monad_event_ring_ext(&ring) != NULL, "a larger one of a later version");
+	ok(monad_event_ring_ext(&ring), "a larger one of a later version");
 	put(&image, 4104, 255, 4);
-	ok(monad_event_ring_ext(&ring) == NULL, "smaller than the first version");
+	ok(!monad_event_ring_ext(&ring), "smaller than the first version");
 	put(&image, 4104, 0xffffffff, 4);
-	ok(monad_event_ring_ext(&ring) == NULL, "larger than the section");
+	ok(!monad_event_ring_ext(&ring), "larger than the section");
 	put(&image, 4104, 256, 4);
 	image.map[4096] = 'm';
-	ok(monad_event_ring_ext(&ring) == NULL, "another magic");
-	ok(monad_event_ring_ext(NULL) == NULL, "no ring");
+	ok(!monad_event_ring_ext(&ring), "another magic");
+	ok(!monad_event_ring_ext(NULL), "no ring");
 	monad_event_ring_unmap(&ring);
 	image_destroy(&image);
 }

@@ -131,8 +131,9 @@ static void test_dump(void)
 
 static void test_watch(void)
 {
-	eq_int(run("watch ./small --from 3 --timeout 0.1 2>/dev/null | cut -c 37-50"), 0, "watch");
-	eq_str(output, "   3 COUNTER  \n   4 VLT      \n   5 COUNTER  \n", "from 3 on");
+	eq_int(run("watch ./small --from 3 --timeout 0.1 2>/dev/null | cut -c 37-50 | "
+		   "sed 's/$/|/'"), 0, "watch");
+	eq_str(output, "   3 COUNTER  |\n   4 VLT      |\n   5 COUNTER  |\n", "from 3 on");
 	eq_int(run("watch ./small --timeout 0.1 2>/dev/null | wc -l"), 0, "watch from newest");
 	eq_str(output, "1\n", "is one event");
 	eq_int(run("watch ./wrapped --from oldest -n 1 2>/dev/null | cut -c 30-40"), 0,

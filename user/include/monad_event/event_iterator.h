@@ -194,10 +194,12 @@ static inline void *monad_event_iterator_payload_memcpy(struct monad_event_itera
 							const struct monad_event_descriptor *event,
 							void *dst, size_t n)
 {
+	const uint8_t *src;
+
 	if (n > iter->payload_buf_mask + 1)
 		return NULL;
-	monad_event_copy_bytes_(
-		dst, iter->payload_buf + (event->payload_buf_offset & iter->payload_buf_mask), n);
+	src = iter->payload_buf + (event->payload_buf_offset & iter->payload_buf_mask);
+	monad_event_copy_bytes_(dst, src, n);
 	return monad_event_iterator_payload_check(iter, event) ? dst : NULL;
 }
 

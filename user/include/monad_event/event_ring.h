@@ -270,10 +270,12 @@ static inline void *monad_event_ring_payload_memcpy(const struct monad_event_rin
 						    const struct monad_event_descriptor *event,
 						    void *dst, size_t n)
 {
+	const uint8_t *src;
+
 	if (n > ring->payload_buf_mask + 1 || !monad_event_ring_payload_check(ring, event))
 		return NULL;
-	monad_event_copy_bytes_(
-		dst, ring->payload_buf + (event->payload_buf_offset & ring->payload_buf_mask), n);
+	src = ring->payload_buf + (event->payload_buf_offset & ring->payload_buf_mask);
+	monad_event_copy_bytes_(dst, src, n);
 	return monad_event_ring_payload_check(ring, event) ? dst : NULL;
 }
 
