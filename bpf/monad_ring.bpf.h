@@ -89,6 +89,10 @@ extern int bpf_monad_ring_write(struct monad_ring_record *rec, __u32 offset,
 extern int bpf_monad_ring_tag(struct monad_ring_record *rec, __u32 index,
 			      __u64 value) __ksym;
 
+/* Sets all of content_ext in one call. */
+extern void bpf_monad_ring_tags(struct monad_ring_record *rec, __u64 tag0, __u64 tag1,
+				__u64 tag2, __u64 tag3) __ksym;
+
 /* The event's own sequence number, to tag later events with. */
 extern __u64 bpf_monad_ring_seqno(struct monad_ring_record *rec) __ksym;
 

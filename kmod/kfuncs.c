@@ -88,6 +88,15 @@ __bpf_kfunc int bpf_monad_ring_tag(struct monad_ring_record *rec, u32 index, u64
 	return 0;
 }
 
+__bpf_kfunc void bpf_monad_ring_tags(struct monad_ring_record *rec, u64 tag0, u64 tag1, u64 tag2,
+				     u64 tag3)
+{
+	recorder_tag(rec, 0, tag0);
+	recorder_tag(rec, 1, tag1);
+	recorder_tag(rec, 2, tag2);
+	recorder_tag(rec, 3, tag3);
+}
+
 __bpf_kfunc u64 bpf_monad_ring_seqno(struct monad_ring_record *rec)
 {
 	return rec->seqno;
@@ -161,6 +170,7 @@ BTF_ID_FLAGS(func, bpf_monad_ring_reserve, KF_ACQUIRE | KF_RET_NULL)
 BTF_ID_FLAGS(func, bpf_monad_ring_payload, KF_RET_NULL | KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_monad_ring_write, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_monad_ring_tag, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, bpf_monad_ring_tags, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_monad_ring_seqno, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_monad_ring_commit, KF_RELEASE)
 BTF_ID_FLAGS(func, bpf_monad_ring_discard, KF_RELEASE)

@@ -22,16 +22,16 @@ build=(
 	pahole kmod lz4 zstd xz-utils
 )
 
-# perl: checkpatch.
+# perl: checkpatch of the kernel.  mandoc, docutils: man pages and documents.
 check=(
-	shellcheck sparse clang-tidy perl
+	shellcheck sparse clang-tidy perl mandoc python3-docutils
 )
 
 # gcc-12, libelf, libssl: what the headers of the kernels for Debian 12 ask for.
 vm=(
 	qemu-system-x86 busybox-static cpio kmod lz4 zstd xz-utils procps
 	gcc-12 libelf-dev libssl-dev pahole
-	fio e2fsprogs xfsprogs dmsetup
+	fio e2fsprogs xfsprogs dmsetup jq
 )
 
 die()

@@ -163,8 +163,8 @@ struct monad_storage_complete {
 	uint64_t queue_ns;
 	uint64_t device_ns;
 	uint64_t total_ns;
-	uint64_t cgroup_id; /* charged for the I/O (that of the bio), or 0 */
-	uint64_t actor_cgroup_id; /* the actor's own, or 0 */
+	uint64_t cgroup_id; /* charged for the I/O: the bio's; without a bio, the actor's */
+	uint64_t actor_cgroup_id; /* in cgroup v2; 0 if not known, as the others */
 	uint32_t pid;   /* of the actor: the thread that asked for it ... */
 	uint32_t tgid;  /* ... and its process, in the initial pid namespace */
 	uint32_t flags; /* enum monad_storage_flag */

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The BPF programs, one object for all kernels, their skeleton, and the schema
+# hash of the storage events, which libmonad_event carries.
+
+BPF_SOURCES := $(wildcard bpf/*.bpf.c bpf/*.h uapi/monad/*.h)
+
+# The kernel's uapi headers have a part per architecture, which Debian keeps in
+# a directory that clang does not look into for the bpf target.
+BPF_ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/s390x/s390/')
+BPF_SYS_INCLUDES := $(addprefix -idirafter ,$(wildcard /usr/include/$(shell $(CC) -print-multiarch)))
+BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -std=gnu11 -Wall -Wextra -Werror \
+	     -Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -Ibpf -Iuapi $(BPF_SYS_INCLUDES)
+
+bpf: $(O)/bpf/monad_storage.bpf.o $(O)/obj/monad_storage.skel.h $(O)/obj/storage_schema_hash.c
+
+$(O)/bpf/monad_storage.bpf.o: $(BPF_SOURCES)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c bpf/monad_storage.bpf.c -o $@.tmp
+	llvm-strip -g $@.tmp 2>/dev/null || true
+	mv $@.tmp $@
+
+$(O)/obj/monad_storage.skel.h: $(O)/bpf/monad_storage.bpf.o
+	@mkdir -p $(@D)
+	$(BPFTOOL) gen skeleton $< name monad_storage >$@
+
+$(O)/obj/storage_schema.bpf.o: bpf/storage_schema.c uapi/monad/storage_event.h uapi/monad/event_ring.h
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(O)/obj/storage_schema_hash.c: $(O)/obj/storage_schema.bpf.o bpf/schema_hash.sh
+	bpf/schema_hash.sh $(BPFTOOL) $< >$@

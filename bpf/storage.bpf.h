@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the storage programs share: their maps, the settings the loader makes,
+ * and how an I/O is found, filled in and written to the ring.
+ *
+ * Each program is attached to one tracepoint as tp_btf: unlike tracepoint and
+ * kprobe programs, those are not skipped because some other program happens to
+ * run on the same CPU. A program is skipped when it interrupted itself; the
+ * kernel counts that (recursion_misses), "monad-storage status" shows it.
+ *
+ * Counters are added to atomically although they are per CPU: an interrupt may
+ * come between the load and the store of a plain addition, and the block layer
+ * completes in interrupts.
+ */
+#ifndef MONAD_STORAGE_BPF_H
+#define MONAD_STORAGE_BPF_H
+
+#include "kernel_types.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include "monad_ring.bpf.h"
+#include "storage_state.h"
+
+/* errno values, which BPF programs have no header for */
+#define E_IO 5
+#define E_2BIG 7
+
+/*
+ * Settings, filled in by the loader from the kernel's BTF; see
+ * tools/monad-storage/kernel_compat.c.
+ */
+const volatile uint32_t ring_id;
+const volatile bool filter_devices;
+/* block_io_start exists and is attached: requests are known from their start */
+const volatile bool have_io_start;
+const volatile uint32_t rqf_flush_seq;
+const volatile uint32_t rqf_timed_out;
+const volatile uint32_t rqf_io_stat;
+/* REQ_OP_* to enum monad_storage_op */
+const volatile uint8_t op_of[256];
+/* bytes 1, 2 and 3 of cmd_flags to MONAD_STORAGE_F_* */
+const volatile uint32_t flags_of[3][256];
+/* blk_status_t to errno */
+const volatile uint16_t errno_of[32];
+
+/* Requests. A tag set uses the same ones again and again: it cannot silt up. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536); /* --max-inflight */
+	__type(key, u64);
+	__type(value, struct monad_storage_io);
+} inflight SEC(".maps");
+
+/*
+ * Bios. Some drivers pass a bio on to the device below, where its end is not
+ * traced (nvme multipath, for all bios of a request but the first): such entries
+ * stay, so the oldest have to make room when there is none.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536); /* --max-inflight */
+	__type(key, u64);
+	__type(value, struct monad_storage_io);
+} inflight_bios SEC(".maps");
+
+/* Keyed by flush request, of which there is one per hardware queue. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u64);
+	__type(value, struct monad_storage_flush);
+} flushes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct monad_storage_counters);
+} counters SEC(".maps");
+
+/* Devices to record, major << 20 | minor, when only some are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, u8);
+} devices SEC(".maps");
+
+/* Read by "monad-storage status", written before the programs are attached. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct monad_storage_session);
+} session SEC(".maps");
+
+static __always_inline void count(u32 which)
+{
+	struct monad_storage_counters *c;
+	u32 zero = 0;
+
+	c = bpf_map_lookup_elem(&counters, &zero);
+	if (c)
+		__sync_fetch_and_add(&c->value[which], 1);
+}
+
+static __always_inline u32 disk_dev(struct gendisk *disk)
+{
+	return disk ? (u32)disk->major << 20 | disk->first_minor : 0;
+}
+
+static __always_inline bool wanted(u32 dev)
+{
+	return !filter_devices || bpf_map_lookup_elem(&devices, &dev);
+}
+
+static __always_inline u32 op_from(u32 opf)
+{
+	return op_of[opf & 0xff];
+}
+
+static __always_inline u32 flags_from(u32 opf, u32 op)
+{
+	u32 flags = flags_of[0][opf >> 8 & 0xff] | flags_of[1][opf >> 16 & 0xff] |
+		    flags_of[2][opf >> 24];
+
+	if (op == MONAD_STORAGE_OP_DRV_IN || op == MONAD_STORAGE_OP_DRV_OUT)
+		flags |= MONAD_STORAGE_F_PASSTHROUGH;
+	return flags;
+}
+
+static __always_inline u32 flags_from_rq(u32 rq_flags)
+{
+	u32 flags = 0;
+
+	if (rq_flags & rqf_flush_seq)
+		flags |= MONAD_STORAGE_F_FLUSH_SEQ;
+	if (rq_flags & rqf_timed_out)
+		flags |= MONAD_STORAGE_F_TIMED_OUT;
+	if (rq_flags & rqf_io_stat)
+		flags |= MONAD_STORAGE_F_IO_STAT;
+	return flags;
+}
+
+static __always_inline u64 sector_from(u64 sector, u32 op)
+{
+	switch (op) {
+	case MONAD_STORAGE_OP_FLUSH:
+	case MONAD_STORAGE_OP_DRV_IN:
+	case MONAD_STORAGE_OP_DRV_OUT:
+	case MONAD_STORAGE_OP_ZONE_RESET_ALL:
+		return MONAD_STORAGE_NO_SECTOR;
+	}
+	return sector;
+}
+
+/* The id of the cgroup that pays for a bio, which need not be its submitter's. */
+static __always_inline u64 bio_cgroup_id(struct bio *bio)
+{
+	struct blkcg_gq *blkg;
+
+	if (!bio || !bpf_core_field_exists(bio->bi_blkg))
+		return 0;
+	blkg = bio->bi_blkg;
+	return blkg ? blkg->blkcg->css.cgroup->kn->id : 0;
+}
+
+/* The current task is the one to name for @io. */
+static __always_inline void set_actor(struct monad_storage_io *io)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const u64 *comm = (const u64 *)task->comm;
+
+	io->pid = task->pid;
+	io->tgid = task->tgid;
+	((u64 *)io->comm)[0] = comm[0];
+	((u64 *)io->comm)[1] = comm[1];
+	if (task->flags & PF_KTHREAD)
+		io->flags |= MONAD_STORAGE_F_KTHREAD;
+	io->actor_cgroup_id = bpf_get_current_cgroup_id();
+}
+
+/* Keeps @io in @map under @key, whatever was there before. */
+static __always_inline bool keep(void *map, u64 key, const struct monad_storage_io *io)
+{
+	long err = bpf_map_update_elem(map, &key, io, BPF_ANY);
+
+	if (!err)
+		return true;
+	count(err == -E_2BIG ? MONAD_STORAGE_MAP_FULL : MONAD_STORAGE_MAP_BUSY);
+	return false;
+}
+
+/*
+ * The key of a request that is known by its bio only. Not the bare address: on
+ * a device stacked upon another the same bio can be in flight on both.
+ */
+static __always_inline u64 rq_bio_key(struct bio *bio)
+{
+	return (u64)bio + 1;
+}
+
+/* How many bios of a request to look at for one that was seen before. */
+#define MAX_BIOS 32
+
+/*
+ * Finds what is known of @rq, and under which key. Without block_io_start a
+ * request that was not issued yet is known by the bio it was made for. That is
+ * its first one, unless others were merged in front of it.
+ */
+static __always_inline struct monad_storage_io *find_rq(struct request *rq, u64 *key)
+{
+	struct monad_storage_io *io;
+	struct bio *bio;
+	int i;
+
+	*key = (u64)rq;
+	io = bpf_map_lookup_elem(&inflight, key);
+	if (io || have_io_start)
+		return io;
+	bio = rq->bio;
+	for (i = 0; i < MAX_BIOS && bio; i++) {
+		*key = rq_bio_key(bio);
+		io = bpf_map_lookup_elem(&inflight_bios, key);
+		if (io)
+			return io;
+		bio = bio->bi_next;
+	}
+	return NULL;
+}
+
+/* Takes away what find_rq() found under @key. */
+static __always_inline void forget_rq(u64 key)
+{
+	if (have_io_start || !(key & 1))
+		bpf_map_delete_elem(&inflight, &key);
+	else
+		bpf_map_delete_elem(&inflight_bios, &key);
+}
+
+/*
+ * Once an I/O is either one from the map or one on the stack, barrier_var(io)
+ * keeps the compiler from working out the addresses of its fields before the
+ * check for NULL, which the verifier refuses.
+ */
+
+static __always_inline u64 device_tag(u32 dev, u32 op, u32 error)
+{
+	return (u64)dev << MONAD_STORAGE_TAG_DEVICE_SHIFT |
+	       (error ? MONAD_STORAGE_TAG_FAILED : 0) | op;
+}
+
+/* Writes an event of struct monad_storage_step; returns its seqno, or 0. */
+static __always_inline u64 write_step(u32 type, const struct monad_storage_io *io, u64 now,
+				      u64 sector, u32 bytes, u32 flags, u32 error)
+{
+	u64 since = io->start_ns && now > io->start_ns ? now - io->start_ns : 0;
+	struct monad_ring_record *rec;
+	struct monad_storage_step *e;
+	u64 seqno;
+
+	rec = bpf_monad_ring_reserve(ring_id, type, sizeof(*e));
+	if (!rec) {
+		count(MONAD_STORAGE_NOT_RECORDED);
+		return 0;
+	}
+	e = (void *)bpf_monad_ring_payload(rec, sizeof(*e));
+	if (!e) {
+		bpf_monad_ring_discard(rec, 0);
+		count(MONAD_STORAGE_NOT_RECORDED);
+		return 0;
+	}
+	e->dev_major = io->dev >> 20;
+	e->dev_minor = io->dev & 0xfffff;
+	e->sector = sector;
+	e->since_ns = since;
+	e->bytes = bytes;
+	e->flags = flags;
+	e->pid = io->pid;
+	e->tgid = io->tgid;
+	e->op = io->op;
+	e->error = error;
+	e->issues = io->issues;
+	e->cpu = bpf_get_smp_processor_id();
+	__builtin_memcpy(e->comm, io->comm, sizeof(e->comm));
+	seqno = bpf_monad_ring_seqno(rec);
+	/* in the order of MONAD_STORAGE_TAG_* */
+	bpf_monad_ring_tags(rec, io->start_seqno ?: seqno, device_tag(io->dev, io->op, error),
+			    io->cgroup_id, since);
+	bpf_monad_ring_commit(rec, 0);
+	return seqno;
+}
+
+/* The times of a struct monad_storage_complete, and which of them are known. */
+struct io_times {
+	u64 queue_ns;
+	u64 device_ns;
+	u64 total_ns;
+	u32 flags;
+};
+
+/* @end - @begin, said to be known in @t->flags; nothing when one is unknown. */
+static __always_inline u64 time_between(u64 begin, u64 end, u32 known, struct io_times *t)
+{
+	if (!begin || !end)
+		return 0;
+	if (end < begin) {
+		t->flags |= MONAD_STORAGE_F_CLOCK_BACKWARDS;
+		return 0;
+	}
+	t->flags |= known;
+	return end - begin;
+}
+
+static __always_inline void write_complete(u32 type, const struct monad_storage_io *io,
+					   const struct io_times *t, struct gendisk *disk)
+{
+	struct monad_storage_complete *e;
+	struct monad_ring_record *rec;
+
+	if (t->flags & MONAD_STORAGE_F_CLOCK_BACKWARDS)
+		count(MONAD_STORAGE_CLOCK_BACKWARDS);
+	rec = bpf_monad_ring_reserve(ring_id, type, sizeof(*e));
+	if (!rec) {
+		count(MONAD_STORAGE_NOT_RECORDED);
+		return;
+	}
+	e = (void *)bpf_monad_ring_payload(rec, sizeof(*e));
+	if (!e) {
+		bpf_monad_ring_discard(rec, 0);
+		count(MONAD_STORAGE_NOT_RECORDED);
+		return;
+	}
+	e->dev_major = io->dev >> 20;
+	e->dev_minor = io->dev & 0xfffff;
+	e->sector = io->sector;
+	e->bytes = io->bytes_done;
+	e->queue_ns = t->queue_ns;
+	e->device_ns = t->device_ns;
+	e->total_ns = t->total_ns;
+	e->cgroup_id = io->cgroup_id;
+	e->actor_cgroup_id = io->actor_cgroup_id;
+	e->pid = io->pid;
+	e->tgid = io->tgid;
+	e->flags = io->flags | t->flags;
+	e->op = io->op;
+	e->error = io->error;
+	e->issues = io->issues;
+	e->requeues_issued = io->requeues_issued;
+	e->requeues_unissued = io->requeues_unissued;
+	e->partials = io->partials;
+	e->issue_cpu = io->issue_cpu;
+	e->cpu = bpf_get_smp_processor_id();
+	e->reserved = 0;
+	__builtin_memcpy(e->comm, io->comm, sizeof(e->comm));
+	((u64 *)e->disk)[0] = 0;
+	((u64 *)e->disk)[1] = 0;
+	if (disk) {
+		const u64 *name = (const u64 *)disk->disk_name;
+
+		((u64 *)e->disk)[0] = name[0];
+		((u64 *)e->disk)[1] = name[1];
+		e->disk[sizeof(e->disk) - 1] = '\0';
+	}
+	/* in the order of MONAD_STORAGE_TAG_* */
+	bpf_monad_ring_tags(rec, io->start_seqno, device_tag(io->dev, io->op, io->error),
+			    io->cgroup_id, t->total_ns);
+	bpf_monad_ring_commit(rec, 0);
+}
+
+#endif /* MONAD_STORAGE_BPF_H */

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Devices that take bios and have no requests: dm, md, zram, brd, pmem, nvme
+ * multipath heads. For all others, the queueing of a bio is left to the request
+ * programs; its completion is never traced there (BIO_TRACE_COMPLETION is
+ * cleared when the request completes).
+ */
+#include "storage.bpf.h"
+
+/*
+ * What ends a piece that was split off a bio. The piece was never queued and
+ * ends before the bio does, whose end is the one that counts.
+ */
+extern const void bio_chain_endio __ksym __weak;
+
+SEC("tp_btf/block_bio_queue")
+int BPF_PROG(storage_bio_queue, struct bio *bio)
+{
+	struct gendisk *disk = bio->bi_bdev->bd_disk;
+	struct monad_storage_io io = {};
+	u32 opf = bio->bi_opf;
+
+	if (!disk->fops->submit_bio)
+		return 0;
+	io.dev = disk_dev(disk);
+	if (!wanted(io.dev))
+		return 0;
+	io.start_ns = bpf_ktime_get_ns();
+	io.op = op_from(opf);
+	io.bytes = bio->bi_iter.bi_size;
+	/* an fsync: submitted as a write without data */
+	if (io.op == MONAD_STORAGE_OP_WRITE && !io.bytes)
+		io.op = MONAD_STORAGE_OP_FLUSH;
+	io.flags = flags_from(opf, io.op);
+	io.sector = sector_from(bio->bi_iter.bi_sector, io.op);
+	set_actor(&io);
+	io.cgroup_id = bio_cgroup_id(bio) ?: io.actor_cgroup_id;
+	count(MONAD_STORAGE_BIO_QUEUED);
+	io.start_seqno = write_step(MONAD_STORAGE_BIO_QUEUE, &io, io.start_ns, io.sector, io.bytes,
+				    io.flags, 0);
+	keep(&inflight_bios, (u64)bio, &io);
+	return 0;
+}
+
+SEC("tp_btf/block_bio_complete")
+int BPF_PROG(storage_bio_complete, void *q, struct bio *bio)
+{
+	u64 now = bpf_ktime_get_ns(), key = (u64)bio;
+	struct gendisk *disk = bio->bi_bdev->bd_disk;
+	struct monad_storage_io orphan = {}, *io;
+	u32 error = errno_of[bio->bi_status & 31];
+	struct io_times t = {};
+
+	io = bpf_map_lookup_elem(&inflight_bios, &key);
+	if (!io) {
+		orphan.dev = disk_dev(disk);
+		if (!wanted(orphan.dev))
+			return 0;
+		if ((u64)bio->bi_end_io == (u64)&bio_chain_endio) {
+			count(MONAD_STORAGE_BIO_PARTS);
+			return 0;
+		}
+		orphan.op = op_from(bio->bi_opf);
+		orphan.flags = flags_from(bio->bi_opf, orphan.op) | MONAD_STORAGE_F_ORPHAN;
+		orphan.sector = MONAD_STORAGE_NO_SECTOR;
+		orphan.cgroup_id = bio_cgroup_id(bio);
+		count(MONAD_STORAGE_ORPHANS);
+		io = &orphan;
+		key = 0;
+	}
+	barrier_var(io);
+	io->bytes_done = io->bytes;
+	io->error = error;
+	/* the driver takes a bio at once: its time is the device's */
+	t.total_ns = time_between(io->start_ns, now, MONAD_STORAGE_F_TOTAL_NS, &t);
+	t.device_ns = t.total_ns;
+	if (t.flags & MONAD_STORAGE_F_TOTAL_NS)
+		t.flags |= MONAD_STORAGE_F_DEVICE_NS;
+	count(MONAD_STORAGE_BIO_COMPLETED);
+	if (error)
+		count(MONAD_STORAGE_ERRORS);
+	write_complete(MONAD_STORAGE_BIO_COMPLETE, io, &t, disk);
+	if (key)
+		bpf_map_delete_elem(&inflight_bios, &key);
+	return 0;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A request, or a part of it, is done.
+ *
+ * The tracepoint runs before the kernel takes nr_bytes off the request: it is
+ * finished when nr_bytes covers all that is left. Less than that is a part, and
+ * a part of 0 bytes before an error is common (SCSI medium errors).
+ *
+ * Writes with flushes around them (blk-flush.c) come here once for their data,
+ * with RQF_FLUSH_SEQ set, and once for their end, with 0 bytes and the flag
+ * cleared. An fsync without data comes here once, never having been issued. The
+ * flushes themselves are done by a request of the kernel's own, one for all who
+ * wait at the time, whose address is in the hardware queue.
+ */
+#include "storage.bpf.h"
+
+/* A caller's request without data is done: when was its flush? */
+static __always_inline void flush_times(struct request *rq, struct monad_storage_io *io)
+{
+	struct monad_storage_flush *flush;
+	u64 key;
+
+	if (!bpf_core_field_exists(rq->mq_hctx->fq->flush_rq))
+		return;
+	key = (u64)rq->mq_hctx->fq->flush_rq;
+	flush = bpf_map_lookup_elem(&flushes, &key);
+	/* One from before this request is not the one it waited for. */
+	if (!flush || flush->end_ns < io->start_ns)
+		return;
+	io->first_issue_ns = flush->issue_ns;
+	io->last_issue_ns = flush->issue_ns;
+	io->device_end_ns = flush->end_ns;
+}
+
+/* The kernel's own flush request is done; those who wait come next. */
+static __always_inline void note_flush(u64 key, const struct monad_storage_io *io, u64 now)
+{
+	struct monad_storage_flush flush = {
+		.issue_ns = io->last_issue_ns,
+		.end_ns = now,
+	};
+
+	if (bpf_map_update_elem(&flushes, &key, &flush, BPF_ANY))
+		count(MONAD_STORAGE_MAP_BUSY);
+}
+
+static __always_inline void init_orphan(struct monad_storage_io *io, struct request *rq, u32 op)
+{
+	u32 opf = rq->cmd_flags;
+
+	io->op = op;
+	io->flags = flags_from(opf, op) | MONAD_STORAGE_F_ORPHAN;
+	io->sector = sector_from(rq->__sector, op);
+	io->cgroup_id = bio_cgroup_id(rq->bio);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr_bytes)
+{
+	struct monad_storage_io orphan = {}, *io;
+	u64 now = bpf_ktime_get_ns(), key;
+	u32 rq_flags = rq->rq_flags, left = rq->__data_len;
+	u32 error = errno_of[status & 31];
+	struct io_times t = {};
+	u32 op;
+
+	io = find_rq(rq, &key);
+	if (!io) {
+		orphan.dev = disk_dev(rq->q->disk);
+		if (!wanted(orphan.dev))
+			return 0;
+		op = op_from(rq->cmd_flags);
+		init_orphan(&orphan, rq, op);
+		io = &orphan;
+		key = 0;
+	}
+	barrier_var(io);
+	op = io->op;
+	io->flags |= flags_from_rq(rq_flags);
+	io->bytes_done += nr_bytes;
+	if (error && !io->error)
+		io->error = error;
+
+	if (nr_bytes < left ||
+	    (rq_flags & rqf_flush_seq && op != MONAD_STORAGE_OP_FLUSH)) {
+		count(MONAD_STORAGE_PARTIALS);
+		write_step(MONAD_STORAGE_RQ_PARTIAL, io, now, sector_from(rq->__sector, op),
+			   nr_bytes, io->flags, error);
+		io->partials++;
+		if (nr_bytes >= left) {
+			/* the data is with the device, a flush may follow */
+			io->device_end_ns = now;
+			io->state = MONAD_STORAGE_STATE_QUEUED;
+		}
+		return 0;
+	}
+
+	if (op == MONAD_STORAGE_OP_FLUSH && rq_flags & rqf_flush_seq) {
+		t.queue_ns = time_between(io->start_ns, io->first_issue_ns,
+					  MONAD_STORAGE_F_QUEUE_NS, &t);
+		t.device_ns = time_between(io->last_issue_ns, now, MONAD_STORAGE_F_DEVICE_NS, &t);
+		t.total_ns = time_between(io->start_ns, now, MONAD_STORAGE_F_TOTAL_NS, &t);
+		count(MONAD_STORAGE_FLUSHED);
+		if (!key)
+			count(MONAD_STORAGE_ORPHANS);
+		write_complete(MONAD_STORAGE_FLUSH_COMPLETE, io, &t, rq->q->disk);
+		if (key) {
+			note_flush(key, io, now);
+			forget_rq(key);
+		}
+		return 0;
+	}
+
+	if (op == MONAD_STORAGE_OP_WRITE && !io->bytes_done && !io->issues) {
+		/* an fsync; the kernel has it as a write without data */
+		io->op = MONAD_STORAGE_OP_FLUSH;
+		io->sector = MONAD_STORAGE_NO_SECTOR;
+		if (key)
+			flush_times(rq, io);
+	}
+	if (!(io->flags & MONAD_STORAGE_F_ORPHAN)) {
+		t.queue_ns = time_between(io->start_ns, io->first_issue_ns,
+					  MONAD_STORAGE_F_QUEUE_NS, &t);
+		t.device_ns = time_between(io->last_issue_ns, io->device_end_ns ?: now,
+					   MONAD_STORAGE_F_DEVICE_NS, &t);
+		t.total_ns = time_between(io->start_ns, now, MONAD_STORAGE_F_TOTAL_NS, &t);
+	} else {
+		count(MONAD_STORAGE_ORPHANS);
+	}
+	count(MONAD_STORAGE_COMPLETED);
+	if (io->error)
+		count(MONAD_STORAGE_ERRORS);
+	if (io->flags & MONAD_STORAGE_F_TIMED_OUT)
+		count(MONAD_STORAGE_TIMEOUTS);
+	write_complete(MONAD_STORAGE_RQ_COMPLETE, io, &t, rq->q->disk);
+	/* Only now: what is deleted may be another CPU's at once. */
+	if (key)
+		forget_rq(key);
+	return 0;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A request is handed to the device. */
+#include "storage.bpf.h"
+
+/*
+ * Not seen before: a flush the kernel makes itself, a passthrough request on a
+ * kernel without block_io_start, or begun before the recording.
+ */
+static __always_inline void init_unseen(struct monad_storage_io *io, struct request *rq)
+{
+	u32 opf = rq->cmd_flags;
+
+	io->dev = disk_dev(rq->q->disk);
+	io->op = op_from(opf);
+	io->flags = flags_from(opf, io->op) | MONAD_STORAGE_F_ACTOR_ISSUER;
+	set_actor(io);
+	io->cgroup_id = bio_cgroup_id(rq->bio);
+	/* Flush requests are always stamped when they are made (blk_rq_init). */
+	if (io->op == MONAD_STORAGE_OP_FLUSH && rq->rq_flags & rqf_flush_seq)
+		io->start_ns = rq->start_time_ns;
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(storage_rq_issue, struct request *rq)
+{
+	struct monad_storage_io fresh = {}, *io;
+	u64 now, seqno, key, rq_key = (u64)rq;
+	u32 bytes = rq->__data_len;
+	u64 sector;
+
+	now = bpf_ktime_get_ns();
+	io = find_rq(rq, &key);
+	if (io && io->state == MONAD_STORAGE_STATE_ISSUED) {
+		/*
+		 * A request is never issued twice without a requeue: this is
+		 * the next user of an address whose completion was not seen.
+		 */
+		count(MONAD_STORAGE_STALE);
+		io = NULL;
+	}
+	if (io && key != rq_key) {
+		/* known by its bio until now */
+		io = keep(&inflight, rq_key, io) ? bpf_map_lookup_elem(&inflight, &rq_key) : NULL;
+		forget_rq(key);
+	}
+	if (!io) {
+		init_unseen(&fresh, rq);
+		if (!wanted(fresh.dev))
+			return 0;
+		if (keep(&inflight, rq_key, &fresh))
+			io = bpf_map_lookup_elem(&inflight, &rq_key);
+		if (!io)
+			io = &fresh;
+	}
+	barrier_var(io);
+
+	sector = sector_from(rq->__sector, io->op);
+	if (!io->issues) {
+		io->first_issue_ns = now;
+		io->sector = sector;
+		io->bytes = bytes;
+		count(MONAD_STORAGE_ISSUED);
+	} else {
+		count(MONAD_STORAGE_REISSUED);
+	}
+	io->issues++;
+	io->last_issue_ns = now;
+	io->state = MONAD_STORAGE_STATE_ISSUED;
+	io->issue_cpu = bpf_get_smp_processor_id();
+	io->flags |= flags_from_rq(rq->rq_flags);
+
+	seqno = write_step(MONAD_STORAGE_RQ_ISSUE, io, now, sector, bytes, io->flags, 0);
+	if (!io->start_seqno)
+		io->start_seqno = seqno;
+	return 0;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A request does not go its straight way: given back, or merged away. */
+#include "storage.bpf.h"
+
+/*
+ * The driver could not take the request, or wants it done again. Comes without
+ * an issue in between when the driver is busy, again and again.
+ */
+SEC("tp_btf/block_rq_requeue")
+int BPF_PROG(storage_rq_requeue, struct request *rq)
+{
+	struct monad_storage_io *io;
+	u64 key;
+
+	io = find_rq(rq, &key);
+	if (!io)
+		return 0;
+	io->flags |= flags_from_rq(rq->rq_flags);
+	if (io->state == MONAD_STORAGE_STATE_ISSUED) {
+		io->state = MONAD_STORAGE_STATE_QUEUED;
+		io->requeues_issued++;
+		count(MONAD_STORAGE_REQUEUED_ISSUED);
+	} else {
+		io->requeues_unissued++;
+		count(MONAD_STORAGE_REQUEUED_UNISSUED);
+	}
+	write_step(MONAD_STORAGE_RQ_REQUEUE, io, bpf_ktime_get_ns(),
+		   sector_from(rq->__sector, io->op), rq->__data_len, io->flags, 0);
+	return 0;
+}
+
+/* @rq is now part of another request and will never complete. */
+SEC("tp_btf/block_rq_merge")
+int BPF_PROG(storage_rq_merge, struct request *rq)
+{
+	struct monad_storage_io *io;
+	u64 key;
+
+	io = find_rq(rq, &key);
+	if (!io)
+		return 0;
+	count(MONAD_STORAGE_MERGED);
+	write_step(MONAD_STORAGE_RQ_MERGE, io, bpf_ktime_get_ns(),
+		   sector_from(rq->__sector, io->op), rq->__data_len, io->flags, 0);
+	forget_rq(key);
+	return 0;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The earliest moment a request is known, still in the context of who asked for
+ * it: later ones may run in a kworker (flushes and requeues always do, direct
+ * writes do on 6.1), or in whatever task an interrupt hit.
+ */
+#include "storage.bpf.h"
+
+static __always_inline void start(void *map, u64 key, u32 dev, struct bio *bio, u32 opf,
+				  u64 sector, u32 bytes)
+{
+	struct monad_storage_io io = {};
+
+	if (!wanted(dev))
+		return;
+	io.start_ns = bpf_ktime_get_ns();
+	io.dev = dev;
+	io.op = op_from(opf);
+	io.flags = flags_from(opf, io.op);
+	io.sector = sector_from(sector, io.op);
+	io.bytes = bytes;
+	set_actor(&io);
+	io.cgroup_id = bio_cgroup_id(bio) ?: io.actor_cgroup_id;
+	if (keep(map, key, &io))
+		count(MONAD_STORAGE_STARTED);
+}
+
+/* 6.5 and later, and where it was backported: the request is complete. */
+SEC("tp_btf/block_io_start")
+int BPF_PROG(storage_io_start, struct request *rq)
+{
+	start(&inflight, (u64)rq, disk_dev(rq->q->disk), rq->bio, rq->cmd_flags, rq->__sector,
+	      rq->__data_len);
+	return 0;
+}
+
+/* Before that: a request was found for @bio, but it is not known which one. */
+SEC("tp_btf/block_getrq")
+int BPF_PROG(storage_getrq, struct bio *bio)
+{
+	start(&inflight_bios, rq_bio_key(bio), disk_dev(bio->bi_bdev->bd_disk), bio, bio->bi_opf,
+	      bio->bi_iter.bi_sector, bio->bi_iter.bi_size);
+	return 0;
+}

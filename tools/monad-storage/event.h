@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One storage event, of any type, taken out of the ring. */
+#ifndef MONAD_STORAGE_EVENT_H
+#define MONAD_STORAGE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <monad/storage_event.h>
+#include <monad_event/event_iterator.h>
+
+struct storage_event {
+	struct monad_event_descriptor desc;
+	bool is_complete; /* which one of the two is there */
+	union {
+		struct monad_storage_step step;
+		struct monad_storage_complete complete;
+	};
+};
+
+enum event_result {
+	EVENT_OK,
+	EVENT_EXPIRED,  /* its payload has been overwritten */
+	EVENT_UNKNOWN,  /* of a type we do not know, or discarded */
+};
+
+/* Copies the event that @desc describes. */
+enum event_result event_read(struct monad_event_iterator *iter,
+			     const struct monad_event_descriptor *desc,
+			     struct storage_event *event);
+
+/* The flow tag, as disk.h has devices. */
+uint32_t event_dev(const struct monad_event_descriptor *desc);
+unsigned int event_op(const struct monad_event_descriptor *desc);
+bool event_failed(const struct monad_event_descriptor *desc);
+
+/* RQ_COMPLETE and BIO_COMPLETE: one operation that somebody asked for has ended. */
+bool event_is_operation(unsigned int type);
+
+/* "read", "write_zeroes", ... */
+const char *op_name(unsigned int op);
+/* -1 when there is no such operation. */
+int op_by_name(const char *name);
+
+/* "rq_complete", ... */
+const char *event_type_name(unsigned int type);
+
+/* "sync", ...; NULL where @bit has no name. */
+const char *flag_name(unsigned int bit);
+
+/* As the kernel's blk_fill_rwbs() writes it: "WS", "FF", "RM". At least 10 bytes. */
+#define RWBS_LEN 10
+void event_rwbs(unsigned int op, uint32_t flags, char rwbs[RWBS_LEN]);
+
+/* "ENODATA", ...; "E123" for what has no name. */
+const char *errno_name(unsigned int err);
+
+#endif /* MONAD_STORAGE_EVENT_H */

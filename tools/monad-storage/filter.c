@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+
+#include "disk.h"
+#include "filter.h"
+#include "monad_storage.h"
+#include "parse.h"
+
+enum { KEY_ERRORS = 0x100, KEY_MIN_LATENCY };
+
+static const struct argp_option options[] = {
+	{ "device", 'd', "DISK", 0, "Only this disk; may be given again", 1 },
+	{ "pid", 'p', "PID", 0, "Only this process or thread; may be given again", 1 },
+	{ "op", 'o', "OP", 0,
+	  "Only this operation (read, write, flush, discard, ...); may be given again", 1 },
+	{ "errors", KEY_ERRORS, NULL, 0, "Only what failed", 1 },
+	{ "min-latency", KEY_MIN_LATENCY, "TIME", 0,
+	  "Only what took at least that long, as 500us or 10ms", 1 },
+	{ "all", 'a', NULL, 0, "Each step of each I/O, not only the ends of operations", 1 },
+	{}
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct filter *filter = state->input;
+	unsigned long pid;
+	char *end;
+	int op;
+
+	switch (key) {
+	case 'd':
+		if (filter->nr_devs == FILTER_MAX)
+			argp_error(state, "no more than %d disks", FILTER_MAX);
+		if (disk_find(arg, &filter->devs[filter->nr_devs]))
+			exit(EXIT_FAILED);
+		filter->nr_devs++;
+		return 0;
+	case 'p':
+		errno = 0;
+		pid = strtoul(arg, &end, 10);
+		if (errno || end == arg || *end || pid > INT32_MAX)
+			argp_error(state, "'%s' is no process id", arg);
+		if (filter->nr_pids == FILTER_MAX)
+			argp_error(state, "no more than %d process ids", FILTER_MAX);
+		filter->pids[filter->nr_pids++] = pid;
+		return 0;
+	case 'o':
+		op = op_by_name(arg);
+		if (op < 0)
+			argp_error(state,
+				   "no operation '%s'; there are read, write, flush, discard, "
+				   "secure_erase, write_zeroes, zone_append, zone_open, "
+				   "zone_close, zone_finish, zone_reset, zone_reset_all, "
+				   "drv_in, drv_out, other",
+				   arg);
+		filter->ops |= 1U << op;
+		return 0;
+	case KEY_ERRORS:
+		filter->errors = true;
+		return 0;
+	case KEY_MIN_LATENCY:
+		if (parse_duration(arg, &filter->min_latency_ns))
+			argp_error(state, "'%s' is no time; say 500us, 10ms, 2s", arg);
+		return 0;
+	case 'a':
+		filter->all_types = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp filter_argp = { options, parse_option, NULL, NULL, NULL, NULL, NULL };
+
+bool filter_descriptor(const struct filter *filter, const struct monad_event_descriptor *desc)
+{
+	uint32_t dev = event_dev(desc);
+	unsigned int i;
+
+	if (!filter->all_types && !event_is_operation(desc->event_type))
+		return false;
+	if (filter->errors && !event_failed(desc))
+		return false;
+	if (desc->content_ext[MONAD_STORAGE_TAG_LATENCY] < filter->min_latency_ns)
+		return false;
+	if (filter->ops && !(filter->ops >> event_op(desc) & 1))
+		return false;
+	if (!filter->nr_devs)
+		return true;
+	for (i = 0; i < filter->nr_devs; i++) {
+		if (filter->devs[i] == dev)
+			return true;
+	}
+	return false;
+}
+
+bool filter_event(const struct filter *filter, const struct storage_event *event)
+{
+	uint32_t tgid = event->is_complete ? event->complete.tgid : event->step.tgid;
+	uint32_t pid = event->is_complete ? event->complete.pid : event->step.pid;
+
+	if (!filter->nr_pids)
+		return true;
+	for (unsigned int i = 0; i < filter->nr_pids; i++) {
+		if (filter->pids[i] == pid || filter->pids[i] == tgid)
+			return true;
+	}
+	return false;
+}

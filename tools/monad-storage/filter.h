@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which events a reader wants to see, and the options that say so. */
+#ifndef MONAD_STORAGE_FILTER_H
+#define MONAD_STORAGE_FILTER_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event.h"
+
+#define FILTER_MAX 64
+
+struct filter {
+	bool all_types; /* not only the ends of operations */
+	bool errors;
+	uint64_t min_latency_ns;
+	uint32_t devs[FILTER_MAX];
+	unsigned int nr_devs;
+	uint32_t pids[FILTER_MAX];
+	unsigned int nr_pids;
+	uint32_t ops; /* a bit each; 0: all */
+};
+
+/* A child parser for argp; its input is the struct filter. */
+extern const struct argp filter_argp;
+
+/* By descriptor alone: false means that the payload need not be looked at. */
+bool filter_descriptor(const struct filter *filter, const struct monad_event_descriptor *desc);
+
+/* The rest, once filter_descriptor() said true. */
+bool filter_event(const struct filter *filter, const struct storage_event *event);
+
+#endif /* MONAD_STORAGE_FILTER_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Everything about the running kernel that the BPF programs have to be told:
+ * which tracepoints it has, and numbers that moved between versions. Chosen by
+ * its BTF, not by its version.
+ */
+#ifndef MONAD_STORAGE_KERNEL_COMPAT_H
+#define MONAD_STORAGE_KERNEL_COMPAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct btf;
+
+struct kernel_compat {
+	uint32_t rqf_flush_seq;
+	uint32_t rqf_timed_out;
+	uint32_t rqf_io_stat;
+	uint8_t op_of[256];        /* REQ_OP_* to enum monad_storage_op */
+	uint32_t flags_of[3][256]; /* bytes 1 to 3 of cmd_flags to MONAD_STORAGE_F_* */
+	uint16_t errno_of[32];     /* blk_status_t to errno */
+};
+
+/* 0, or -1 after a message. */
+int kernel_compat_init(struct kernel_compat *compat, const struct btf *btf);
+
+bool kernel_has_tracepoint(const struct btf *btf, const char *name);
+
+#endif /* MONAD_STORAGE_KERNEL_COMPAT_H */

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <bpf/bpf.h>
+
+#include "human.h"
+#include "losses.h"
+#include "monad_storage.h"
+#include "pins.h"
+
+static const struct {
+	const char *key;
+	const char *text;
+} ring_causes[MONAD_RING_LOST_COUNT] = {
+	[MONAD_RING_LOST_TOO_LARGE] = { "too_large", "too large" },
+	[MONAD_RING_LOST_STALLED] = { "stalled", "stalled writer" },
+	[MONAD_RING_LOST_NO_SLOT] = { "no_slot", "no slot" },
+	[MONAD_RING_LOST_CONTENDED] = { "contended", "contended" },
+	[MONAD_RING_LOST_BAD_ARG] = { "bad_arg", "bad argument" },
+	[MONAD_RING_LOST_RING_GONE] = { "ring_gone", "ring gone" },
+};
+
+/* Counters that say that something was not seen, or not in full. */
+static const struct {
+	enum monad_storage_counter counter;
+	const char *text;
+} probe_causes[] = {
+	{ MONAD_STORAGE_NOT_RECORDED, "not taken by the ring" },
+	{ MONAD_STORAGE_ORPHANS, "ends without a beginning" },
+	{ MONAD_STORAGE_STALE, "beginnings without an end" },
+	{ MONAD_STORAGE_MAP_FULL, "not kept: map full" },
+	{ MONAD_STORAGE_MAP_BUSY, "not kept: map busy" },
+	{ MONAD_STORAGE_CLOCK_BACKWARDS, "times left out: clock backwards" },
+};
+
+static void add_misses(const char *name, int link_fd, void *arg)
+{
+	uint64_t *misses = arg;
+	struct bpf_prog_info info;
+
+	if (!pins_link_program(link_fd, &info))
+		*misses += info.recursion_misses;
+}
+
+static void print_part(const char **separator, uint64_t count, const char *text)
+{
+	printf("%s%" PRIu64 " %s", *separator, count, text);
+	*separator = ", ";
+}
+
+void losses_print(const struct reader *reader)
+{
+	const struct monad_ring_ext *ext = monad_event_ring_ext(&reader->ring);
+	struct monad_storage_counters counters;
+	const char *separator = "";
+	uint64_t misses = 0;
+
+	printf("Losses\n  by this reader    %" PRIu64
+	       " events overwritten before it came to them, %" PRIu64 " payloads\n",
+	       reader->missed, reader->expired);
+	if (reader->unknown)
+		printf("                    %" PRIu64 " events discarded, or of unknown types\n",
+		       reader->unknown);
+	printf("  by the ring       ");
+	for (int i = 0; ext && i < MONAD_RING_LOST_COUNT; i++)
+		print_part(&separator, ext->lost[i], ring_causes[i].text);
+	printf("\n  by the programs   ");
+	if (pins_read_counters(&counters)) {
+		puts("not known: not recording now");
+		return;
+	}
+	separator = "";
+	for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++) {
+		if (i == 3) {
+			printf(",\n                    ");
+			separator = "";
+		}
+		print_part(&separator, counters.value[probe_causes[i].counter],
+			   probe_causes[i].text);
+	}
+	pins_visit_links(add_misses, &misses);
+	print_part(&separator, misses, "hits skipped");
+	putchar('\n');
+}
+
+void losses_print_json(struct json_writer *json, const struct reader *reader)
+{
+	const struct monad_ring_ext *ext = monad_event_ring_ext(&reader->ring);
+	struct monad_storage_counters counters;
+	uint64_t misses = 0;
+
+	json_key(json, "losses");
+	json_begin_object(json);
+	json_key(json, "reader");
+	json_begin_object(json);
+	json_u64_field(json, "missed", reader->missed);
+	json_u64_field(json, "expired", reader->expired);
+	json_u64_field(json, "unknown", reader->unknown);
+	json_end_object(json);
+	if (ext) {
+		json_key(json, "ring");
+		json_begin_object(json);
+		for (int i = 0; i < MONAD_RING_LOST_COUNT; i++)
+			json_u64_field(json, ring_causes[i].key, ext->lost[i]);
+		json_end_object(json);
+	}
+	if (!pins_read_counters(&counters)) {
+		json_key(json, "probe");
+		json_begin_object(json);
+		for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++)
+			json_u64_field(json, counter_names[probe_causes[i].counter],
+				       counters.value[probe_causes[i].counter]);
+		pins_visit_links(add_misses, &misses);
+		json_u64_field(json, "recursion_misses", misses);
+		json_end_object(json);
+	}
+	json_end_object(json);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/* monad-storage: the storage flight recorder's commands. */
+#include <argp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "monad_storage.h"
+
+static const struct {
+	const char *verb;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} verbs[] = {
+	{ "start", cmd_start, "start recording; it goes on by itself" },
+	{ "stop", cmd_stop, "stop recording; what was recorded stays" },
+	{ "status", cmd_status, "say whether it records, what it counted and lost" },
+	{ "trace", cmd_trace, "print I/O as it happens" },
+	{ "replay", cmd_replay, "print or sum up I/O that happened before" },
+};
+
+static void usage(FILE *out)
+{
+	fputs("Usage: monad-storage VERB [OPTION]...\n\n"
+	      "A flight recorder for block devices: BPF programs write one event per thing\n"
+	      "that happens into a ring in memory, whether anybody reads it or not.\n\n",
+	      out);
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		fprintf(out, "  %-8s %s\n", verbs[i].verb, verbs[i].summary);
+	fputs("\nEach verb has --help.\n\n"
+	      "EXAMPLES\n"
+	      "  monad-storage start                           record, from now on\n"
+	      "  monad-storage trace -d nvme0n1 --min-latency 10ms\n"
+	      "                                                watch what is slow on a disk\n"
+	      "  monad-storage replay --since 60s --errors     what failed in the last minute\n"
+	      "  monad-storage replay --summary                latencies, actors, losses\n",
+	      out);
+}
+
+static void message(const char *kind, const char *format, va_list args)
+{
+	fflush(stdout);
+	fprintf(stderr, "monad-storage: %s%s", kind, *kind ? ": " : "");
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+void error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message("", format, args);
+	va_end(args);
+}
+
+void warning(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message("warning", format, args);
+	va_end(args);
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	if (!p) {
+		error("out of memory");
+		exit(EXIT_FAILED);
+	}
+	return p;
+}
+
+void *xrealloc(void *old, size_t size)
+{
+	void *p = realloc(old, size);
+
+	if (!p) {
+		error("out of memory");
+		exit(EXIT_FAILED);
+	}
+	return p;
+}
+
+int main(int argc, char **argv)
+{
+	char name[64];
+	int status;
+
+	argp_err_exit_status = EXIT_USAGE;
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return EXIT_OK;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("monad-storage " MONAD_STORAGE_VERSION);
+		return EXIT_OK;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+		if (strcmp(argv[1], verbs[i].verb) != 0)
+			continue;
+		/* argp and messages name the command as it was called */
+		snprintf(name, sizeof(name), "monad-storage %s", verbs[i].verb);
+		argv[1] = name;
+		status = verbs[i].run(argc - 1, argv + 1);
+		if (fflush(stdout) && status == EXIT_OK) {
+			error("writing the output: %m");
+			status = EXIT_FAILED;
+		}
+		return status;
+	}
+	error("no verb '%s'; try 'monad-storage --help'", argv[1]);
+	return EXIT_USAGE;
+}

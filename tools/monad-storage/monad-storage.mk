@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# monad-storage: the storage flight recorder.
+
+STORAGE_SRCS := $(wildcard tools/monad-storage/*.c)
+STORAGE_OBJS := $(STORAGE_SRCS:tools/monad-storage/%.c=$(O)/obj/monad-storage/%.o)
+STORAGE_CPPFLAGS = -Itools/monad-storage -Itools/lib -Ibpf -I$(O)/obj $(shell $(PKG_CONFIG) --cflags libbpf)
+STORAGE_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
+
+TOOLS += $(O)/bin/monad-storage
+MAN8 += tools/monad-storage/monad-storage.8
+
+$(O)/obj/monad-storage/%.o: tools/monad-storage/%.c tools/monad-storage/monad-storage.mk \
+			    $(O)/obj/monad_storage.skel.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(STORAGE_CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/bin/monad-storage: $(STORAGE_OBJS) $(O)/obj/tools-lib/json_writer.o $(O)/lib/libmonad_event.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(STORAGE_LIBS) $(LDLIBS)
+
+-include $(wildcard $(O)/obj/monad-storage/*.d)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the parts of monad-storage have in common. */
+#ifndef MONAD_STORAGE_H
+#define MONAD_STORAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define MONAD_STORAGE_VERSION "0.1"
+
+/* Exit status: it worked, it failed, it was called wrongly. */
+#define EXIT_OK 0
+#define EXIT_FAILED 1
+#define EXIT_USAGE 2
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#define NSEC_PER_SEC 1000000000ULL
+
+/* The default ring. */
+#define DEFAULT_RING "monad_ring"
+
+/* "monad-storage: message" and a newline, on stderr. */
+void __attribute__((format(printf, 1, 2))) error(const char *format, ...);
+void __attribute__((format(printf, 1, 2))) warning(const char *format, ...);
+
+/* malloc and friends that end the program when there is no memory. */
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *old, size_t size);
+
+/* The verbs; argv[0] is "monad-storage VERB". They return an exit status. */
+int cmd_start(int argc, char **argv);
+int cmd_stop(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+
+#endif /* MONAD_STORAGE_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What keeps a recording alive: links and maps pinned below one directory of the
+ * BPF file system. Creating that directory is what decides between two starts.
+ */
+#ifndef MONAD_STORAGE_PINS_H
+#define MONAD_STORAGE_PINS_H
+
+#include <stdbool.h>
+
+#include "storage_state.h"
+
+#define PIN_ROOT "/sys/fs/bpf"
+#define PIN_DIR PIN_ROOT "/monad_storage"
+
+/* Links are pinned as link_NAME, maps as map_NAME. */
+#define PIN_LINK_PREFIX "link_"
+#define PIN_MAP_PREFIX "map_"
+
+struct bpf_link_info;
+struct bpf_prog_info;
+
+bool pins_exist(void);
+
+/* Unpins all there is; the number of pins removed, or -1 after a message. */
+int pins_remove(void);
+
+/* A pinned map, or -errno. */
+int pins_open_map(const char *name);
+
+/* What is recorded, and for which ring; 0 or -errno. */
+int pins_read_session(struct monad_storage_session *session);
+
+/* The programs' counters, summed over all CPUs; 0 or -errno. */
+int pins_read_counters(struct monad_storage_counters *sum);
+
+struct inflight_count {
+	unsigned long issued; /* requests with a device */
+	unsigned long queued; /* requests waiting */
+	unsigned long bios;   /* on bio-based devices */
+};
+
+/* I/Os in flight; 0 or -errno. */
+int pins_count_inflight(struct inflight_count *count);
+
+typedef void pins_link_fn(const char *name, int link_fd, void *arg);
+
+/* Calls @each for every pinned link, by name; 0 or -errno. */
+int pins_visit_links(pins_link_fn *each, void *arg);
+
+/* What the kernel says of the program behind a link; 0 or -errno. */
+int pins_link_program(int link_fd, struct bpf_prog_info *info);
+
+extern const char *const counter_names[MONAD_STORAGE_COUNTERS];
+
+#endif /* MONAD_STORAGE_PINS_H */

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0
+/* monad-storage start: loads the programs and pins them, so that they stay. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include <monad/ring_ioctl.h>
+#include <monad_event/event_metadata.h>
+#include <monad_event/event_ring_util.h>
+
+#include "disk.h"
+#include "kernel_compat.h"
+#include "monad_storage.h"
+#include "monad_storage.skel.h"
+#include "pins.h"
+
+#define MAX_DEVICES 1024
+
+static const char doc[] =
+	"Start recording what block devices do.\n\n"
+	"Loads the BPF programs, attaches them and leaves: they go on recording into "
+	"the ring, without any process, until 'monad-storage stop' or a reboot.\v"
+	"EXAMPLES\n"
+	"  monad-storage start                    all disks, into the default ring\n"
+	"  monad-storage start -d sda -d nvme0n1  only these two\n"
+	"  monad-storage start --ring storage     into /dev/monad_ring-storage\n";
+
+static const struct argp_option options[] = {
+	{ "ring", 'r', "NAME", 0, "Ring to write to (" DEFAULT_RING ")", 0 },
+	{ "device", 'd', "DISK", 0, "Record this disk only; may be given again", 0 },
+	{ "max-inflight", 'm', "N", 0, "I/Os in flight to keep track of (65536)", 0 },
+	{ "verbose", 'v', NULL, 0, "Say what libbpf says", 0 },
+	{}
+};
+
+struct start {
+	const char *ring;
+	uint32_t devices[MAX_DEVICES];
+	unsigned int nr_devices;
+	unsigned int max_inflight;
+	bool verbose;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct start *start = state->input;
+	char *end;
+
+	switch (key) {
+	case 'r':
+		start->ring = arg;
+		return 0;
+	case 'd':
+		if (start->nr_devices == MAX_DEVICES)
+			argp_error(state, "no more than %d disks", MAX_DEVICES);
+		if (disk_find(arg, &start->devices[start->nr_devices]))
+			exit(EXIT_FAILED);
+		start->nr_devices++;
+		return 0;
+	case 'm':
+		errno = 0;
+		start->max_inflight = strtoul(arg, &end, 0);
+		if (errno || *end || start->max_inflight < 64 || start->max_inflight > 1 << 24)
+			argp_error(state, "--max-inflight is 64 to 16777216, not '%s'", arg);
+		return 0;
+	case 'v':
+		start->verbose = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* What libbpf said is only worth reading when something failed. */
+static char libbpf_log[65536];
+static size_t libbpf_log_used;
+static bool libbpf_verbose;
+
+static int keep_libbpf_log(enum libbpf_print_level level, const char *format, va_list args)
+{
+	size_t room = sizeof(libbpf_log) - libbpf_log_used;
+	int n;
+
+	if (libbpf_verbose)
+		return vfprintf(stderr, format, args);
+	if (level == LIBBPF_DEBUG || room < 2)
+		return 0;
+	n = vsnprintf(libbpf_log + libbpf_log_used, room, format, args);
+	if (n > 0)
+		libbpf_log_used += (size_t)n < room ? (size_t)n : room - 1;
+	return n;
+}
+
+/* The last lines: the verifier explains at length, and ends with what is wrong. */
+static void show_libbpf_log(void)
+{
+	const char *from = libbpf_log + libbpf_log_used;
+
+	for (int lines = 0; from > libbpf_log; from--) {
+		if (from[-1] == '\n' && ++lines > 12)
+			break;
+	}
+	fputs(from, stderr);
+}
+
+static int check_system(void)
+{
+	struct statfs fs;
+
+	if (geteuid()) {
+		error("recording takes root (CAP_SYS_ADMIN: finding a module's kfuncs means "
+		      "enumerating BTF)");
+		return -1;
+	}
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		error("this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs "
+		      "CONFIG_DEBUG_INFO_BTF=y");
+		return -1;
+	}
+	if (statfs(PIN_ROOT, &fs) || fs.f_type != BPF_FS_MAGIC) {
+		error("no BPF file system on %s: mount -t bpf none %s", PIN_ROOT, PIN_ROOT);
+		return -1;
+	}
+	return 0;
+}
+
+/* Opens the ring's device, and makes sure that programs can write storage events to it. */
+static int prepare_ring(struct start *start, char *path, size_t path_size,
+			struct monad_ring_info *info)
+{
+	struct monad_ring_content content = {
+		.size = sizeof(content),
+		.content_type = MONAD_EVENT_CONTENT_TYPE_STORAGE,
+	};
+	int fd, err;
+
+	err = monad_event_ring_open_fd(start->ring, &fd, path, path_size);
+	if (err) {
+		error("%s", monad_event_ring_get_last_error());
+		if (err == ENOENT && access("/sys/module/monad_ring", F_OK))
+			error("the module is not loaded: modprobe monad_ring");
+		return err;
+	}
+	err = monad_event_ring_query_device(fd, info);
+	if (err) {
+		error("%s", monad_event_ring_get_last_error());
+		if (err == ENOTTY)
+			error("%s is a ring file; BPF programs can write to rings of the module "
+			      "only", path);
+		goto out;
+	}
+	if (!(info->flags & MONAD_RING_F_KFUNCS) || access("/sys/kernel/btf/monad_ring", F_OK)) {
+		error("BPF programs cannot call monad_ring: the module was built without BTF%s",
+		      access("/sys/kernel/btf/monad_ring", F_OK) ?
+			      " (no /sys/kernel/btf/monad_ring)" : "");
+		error("rebuild it with pahole and resolve_btfids installed; kmod/btf.sh says what "
+		      "is missing");
+		err = ENOTSUP;
+		goto out;
+	}
+	memcpy(content.schema_hash, g_monad_storage_event_schema_hash,
+	       sizeof(content.schema_hash));
+	if (ioctl(fd, MONAD_RING_IOC_SET_CONTENT, &content)) {
+		err = errno;
+		if (err == EBUSY)
+			error("ring %s is already for %s events%s; use another ring, or reload "
+			      "monad_ring to empty it",
+			      info->name, monad_event_content_type_name(info->content_type),
+			      info->content_type == MONAD_EVENT_CONTENT_TYPE_STORAGE ?
+				      " of another version of this program" : "");
+		else
+			error("setting the content type of ring %s: %s", info->name,
+			      strerror(err));
+	}
+out:
+	close(fd);
+	return err;
+}
+
+/* The tracepoint behind a program, from its section "tp_btf/NAME". */
+static const char *hook_of(const struct bpf_program *prog)
+{
+	const char *slash = strchr(bpf_program__section_name(prog), '/');
+
+	return slash ? slash + 1 : "";
+}
+
+/* Chooses the programs for this kernel; warns of what will be missing. */
+static int choose_programs(struct monad_storage *skel, const struct btf *btf)
+{
+	bool io_start = kernel_has_tracepoint(btf, "block_io_start");
+	bool issue = kernel_has_tracepoint(btf, "block_rq_issue");
+	bool complete = kernel_has_tracepoint(btf, "block_rq_complete");
+	struct bpf_program *prog;
+
+	if (!issue && !complete) {
+		error("this kernel has neither tracepoint block_rq_issue nor block_rq_complete: "
+		      "nothing to record (CONFIG_BLOCK, CONFIG_TRACEPOINTS)");
+		return -1;
+	}
+	skel->rodata->have_io_start = io_start;
+	bpf_program__set_autoload(skel->progs.storage_io_start, io_start);
+	bpf_object__for_each_program(prog, skel->obj) {
+		const char *hook = hook_of(prog);
+
+		if (prog == skel->progs.storage_io_start)
+			continue;
+		if (prog == skel->progs.storage_getrq && io_start) {
+			bpf_program__set_autoload(prog, false);
+			continue;
+		}
+		if (!kernel_has_tracepoint(btf, hook)) {
+			bpf_program__set_autoload(prog, false);
+			warning("no tracepoint %s in this kernel; recording without it", hook);
+		}
+	}
+	return 0;
+}
+
+/* The programs, loaded but attached to nothing; NULL after a message. */
+static struct monad_storage *load(struct start *start, const struct monad_ring_info *info)
+{
+	struct kernel_compat compat;
+	struct monad_storage *skel;
+	struct btf *btf;
+	int err;
+
+	btf = btf__load_vmlinux_btf();
+	if (!btf) {
+		error("reading the kernel's BTF: %m");
+		return NULL;
+	}
+	skel = monad_storage__open();
+	if (!skel) {
+		error("opening the BPF programs: %m");
+		goto out;
+	}
+	err = kernel_compat_init(&compat, btf);
+	if (!err)
+		err = choose_programs(skel, btf);
+	if (err)
+		goto destroy;
+	skel->rodata->ring_id = info->ring_id;
+	skel->rodata->filter_devices = start->nr_devices > 0;
+	skel->rodata->rqf_flush_seq = compat.rqf_flush_seq;
+	skel->rodata->rqf_timed_out = compat.rqf_timed_out;
+	skel->rodata->rqf_io_stat = compat.rqf_io_stat;
+	memcpy(skel->rodata->op_of, compat.op_of, sizeof(compat.op_of));
+	memcpy(skel->rodata->flags_of, compat.flags_of, sizeof(compat.flags_of));
+	memcpy(skel->rodata->errno_of, compat.errno_of, sizeof(compat.errno_of));
+	bpf_map__set_max_entries(skel->maps.inflight, start->max_inflight);
+	bpf_map__set_max_entries(skel->maps.inflight_bios, start->max_inflight);
+
+	err = -monad_storage__load(skel);
+	if (err) {
+		show_libbpf_log();
+		error("the kernel refused the BPF programs: %s (--verbose shows all it said)",
+		      strerror(err));
+		if (err == EPERM)
+			error("this takes CAP_SYS_ADMIN, and a kernel that is not locked down to "
+			      "confidentiality");
+		goto destroy;
+	}
+	goto out;
+destroy:
+	monad_storage__destroy(skel);
+	skel = NULL;
+out:
+	btf__free(btf);
+	return skel;
+}
+
+static int fill_maps(struct start *start, const struct monad_ring_info *info, const char *path,
+		     struct monad_storage *skel)
+{
+	struct monad_storage_session session = {
+		.ring_id = info->ring_id,
+		.filtered = start->nr_devices > 0,
+	};
+	struct timespec now;
+	uint32_t zero = 0;
+	uint8_t one = 1;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	session.started_ns = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+	snprintf(session.ring, sizeof(session.ring), "%s", path);
+	snprintf(session.version, sizeof(session.version), "%s", MONAD_STORAGE_VERSION);
+	for (unsigned int i = 0; i < start->nr_devices; i++) {
+		if (bpf_map_update_elem(bpf_map__fd(skel->maps.devices), &start->devices[i], &one,
+					BPF_ANY)) {
+			error("filling the map of devices: %m");
+			return errno;
+		}
+	}
+	if (bpf_map_update_elem(bpf_map__fd(skel->maps.session), &zero, &session, BPF_ANY)) {
+		error("filling the session map: %m");
+		return errno;
+	}
+	return 0;
+}
+
+static int pin_maps(struct monad_storage *skel)
+{
+	struct bpf_map *map;
+	char path[128];
+	int err;
+
+	bpf_object__for_each_map(map, skel->obj) {
+		if (bpf_map__is_internal(map))
+			continue;
+		snprintf(path, sizeof(path), PIN_DIR "/" PIN_MAP_PREFIX "%s", bpf_map__name(map));
+		err = -bpf_map__pin(map, path);
+		if (err) {
+			error("pinning %s: %s", path, strerror(err));
+			return err;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Attaches and pins one program. Ends are attached before beginnings: an I/O
+ * whose end is seen and its beginning not is an orphan and counted; the other
+ * way round it would stay in flight for ever.
+ */
+static int attach(struct bpf_program *prog)
+{
+	struct bpf_link *link;
+	char path[128];
+	int err;
+
+	link = bpf_program__attach(prog);
+	if (!link) {
+		err = errno;
+		warning("attaching to %s: %s", hook_of(prog), strerror(err));
+		return err;
+	}
+	snprintf(path, sizeof(path), PIN_DIR "/" PIN_LINK_PREFIX "%s", hook_of(prog));
+	err = -bpf_link__pin(link, path);
+	if (err)
+		error("pinning %s: %s", path, strerror(err));
+	bpf_link__destroy(link);
+	return err;
+}
+
+static int attach_all(struct monad_storage *skel, unsigned int *attached)
+{
+	struct bpf_program *order[] = {
+		skel->progs.storage_rq_complete,  skel->progs.storage_bio_complete,
+		skel->progs.storage_rq_merge,	  skel->progs.storage_rq_requeue,
+		skel->progs.storage_rq_issue,	  skel->progs.storage_getrq,
+		skel->progs.storage_io_start,	  skel->progs.storage_bio_queue,
+	};
+	unsigned int core = 0;
+
+	*attached = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		if (!bpf_program__autoload(order[i]) || attach(order[i]))
+			continue;
+		++*attached;
+		if (order[i] == skel->progs.storage_rq_issue ||
+		    order[i] == skel->progs.storage_rq_complete)
+			core++;
+	}
+	if (!core) {
+		error("neither block_rq_issue nor block_rq_complete could be attached");
+		return -1;
+	}
+	return 0;
+}
+
+int cmd_start(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse_option, NULL, doc, NULL, NULL, NULL };
+	struct start start = { .ring = DEFAULT_RING, .max_inflight = 65536 };
+	struct monad_ring_info info;
+	struct monad_storage *skel;
+	unsigned int attached;
+	char path[128];
+	int err;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &start);
+	libbpf_verbose = start.verbose;
+	libbpf_set_print(keep_libbpf_log);
+
+	if (check_system())
+		return EXIT_FAILED;
+	if (pins_exist()) {
+		error("already recording (%s exists); 'monad-storage status' says more, "
+		      "'monad-storage stop' ends it", PIN_DIR);
+		return EXIT_FAILED;
+	}
+	if (prepare_ring(&start, path, sizeof(path), &info))
+		return EXIT_FAILED;
+	skel = load(&start, &info);
+	if (!skel)
+		return EXIT_FAILED;
+
+	if (mkdir(PIN_DIR, 0700)) {
+		if (errno == EEXIST)
+			error("already recording: somebody else just started it");
+		else
+			error("creating %s: %m", PIN_DIR);
+		monad_storage__destroy(skel);
+		return EXIT_FAILED;
+	}
+	err = fill_maps(&start, &info, path, skel);
+	if (!err)
+		err = pin_maps(skel);
+	if (!err)
+		err = attach_all(skel, &attached);
+	monad_storage__destroy(skel);
+	if (err) {
+		pins_remove();
+		return EXIT_FAILED;
+	}
+	printf("recording to %s with %u hooks\n", path, attached);
+	return EXIT_OK;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/* monad-storage trace: prints events as they come. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "filter.h"
+#include "monad_storage.h"
+#include "print.h"
+#include "reader.h"
+
+/* How long to wait for more when there is nothing. */
+#define PAUSE_US 5000
+
+static const char doc[] =
+	"Print I/O as it ends, from now on, until interrupted.\n\n"
+	"Reads the ring only: it does not matter who started the recording, and any "
+	"number of readers can do so at once.\v"
+	"COLUMNS\n"
+	"  COMM, PID  who asked for the I/O, when it was queued\n"
+	"  RWBS       as blktrace writes it: F flush, R read, W write, D discard,\n"
+	"             F FUA, A readahead, S sync, M metadata\n"
+	"  QUEUE-MS   from then until it was handed to the device\n"
+	"  DEVICE-MS  from the last time it was handed over until it was done\n"
+	"  TOTAL-MS   all of it\n\n"
+	"EXAMPLES\n"
+	"  monad-storage trace                         everything\n"
+	"  monad-storage trace -d sda --min-latency 10ms\n"
+	"  monad-storage trace -p 1234 --json | jq .total_ns\n";
+
+enum { KEY_JSON = 0x200 };
+
+static const struct argp_option options[] = {
+	{ "ring", 'r', "NAME", 0, "Ring to read: a name or a path (" DEFAULT_RING ")", 0 },
+	{ "json", KEY_JSON, NULL, 0, "One JSON object a line", 0 },
+	{}
+};
+
+struct trace {
+	struct filter filter;
+	const char *ring;
+	bool json;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct trace *trace = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &trace->filter;
+		return 0;
+	case 'r':
+		trace->ring = arg;
+		return 0;
+	case KEY_JSON:
+		trace->json = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+	interrupted = 1;
+}
+
+static void report_gap(struct json_writer *json, bool as_json, uint64_t missed)
+{
+	if (as_json) {
+		json_begin_object(json);
+		json_string_field(json, "type", "gap");
+		json_u64_field(json, "missed", missed);
+		json_end_object(json);
+		json_end(json);
+	} else {
+		printf("--- %" PRIu64 " events were overwritten before they could be read ---\n",
+		       missed);
+	}
+}
+
+/* Prints one event if it is wanted. */
+static void handle(struct trace *trace, struct reader *reader, struct json_writer *json,
+		   const struct monad_event_descriptor *desc)
+{
+	struct storage_event event;
+
+	if (!filter_descriptor(&trace->filter, desc))
+		return;
+	switch (event_read(&reader->iter, desc, &event)) {
+	case EVENT_OK:
+		if (!filter_event(&trace->filter, &event))
+			return;
+		if (trace->json)
+			print_event_json(json, &event);
+		else
+			print_event(&event, trace->filter.all_types);
+		return;
+	case EVENT_EXPIRED:
+		reader->expired++;
+		return;
+	case EVENT_UNKNOWN:
+		reader->unknown++;
+		return;
+	}
+}
+
+static void follow(struct trace *trace, struct reader *reader)
+{
+	struct json_writer json;
+	struct monad_event_descriptor desc;
+	uint64_t missed;
+
+	json_init(&json, stdout, false);
+	monad_event_iterator_set_seqno(&reader->iter,
+				       monad_event_ring_last_seqno(&reader->ring) + 1);
+	while (!interrupted && !ferror(stdout)) {
+		switch (monad_event_iterator_try_next(&reader->iter, &desc)) {
+		case MONAD_EVENT_SUCCESS:
+			handle(trace, reader, &json, &desc);
+			break;
+		case MONAD_EVENT_NOT_READY:
+			fflush(stdout);
+			usleep(PAUSE_US);
+			break;
+		case MONAD_EVENT_GAP:
+			missed = monad_event_iterator_recover(&reader->iter);
+			reader->missed += missed;
+			report_gap(&json, trace->json, missed);
+			break;
+		}
+	}
+}
+
+int cmd_trace(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &filter_argp, 0, "Which events:", 1 }, {} };
+	static const struct argp argp = { options, parse_option, NULL, doc, children, NULL, NULL };
+	struct sigaction action = { .sa_handler = interrupt };
+	struct trace trace = { .ring = DEFAULT_RING };
+	struct reader reader;
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &trace);
+	status = reader_open(&reader, trace.ring);
+	if (status)
+		return status;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (!trace.json)
+		print_header(trace.filter.all_types);
+	follow(&trace, &reader);
+	fflush(stdout);
+	if (!trace.json && (reader.missed || reader.expired))
+		fprintf(stderr,
+			"%" PRIu64 " events missed, and the payload of %" PRIu64
+			" more, because this reader was too slow\n",
+			reader.missed, reader.expired);
+	reader_close(&reader);
+	return EXIT_OK;
+}

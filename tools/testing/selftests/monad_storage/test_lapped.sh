@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# A ring that is much too small, and a reader that sleeps: what the reader prints
+# and what it says it missed is all there was.
+#
+# needs: modules=null_blk programs=fio
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "${0%/*}/lib.sh"
+
+monad-storage stop >/dev/null
+rmmod monad_ring && modprobe monad_ring rings=tiny:10:21 || skip_all "cannot reload monad_ring"
+[ -c /dev/monad_ring-tiny ] || skip_all "no second ring"
+make_null_blk nullb_a
+disk=$made_disk
+settle
+
+seqno()
+{
+	monad-storage status --json --ring tiny | jq -r .ring.last_seqno
+}
+
+runs "start on a ring of 1024 events" monad-storage start --ring tiny -d "$disk"
+began=$(seqno)
+monad-storage trace --ring tiny --all --json >/tmp/trace &
+reader=$!
+sleep 1
+kill -STOP $reader
+runs "fio: 4000 reads" fio --output=/dev/null --name=r --direct=1 --ioengine=psync --bs=4k \
+	--rw=randread --size=32m --number_ios=4000 --filename="/dev/$disk"
+kill -CONT $reader
+sleep 2
+kill $reader
+wait $reader 2>/dev/null
+
+events=$(($(seqno) - began))
+printed=$(jq -r 'select(.type != "gap") | .seqno' /tmp/trace | wc -l)
+missed=$(jq -r 'select(.type == "gap") | .missed' /tmp/trace | awk '{ n += $1 } END { print n + 0 }')
+echo "# $events events, $printed printed, $missed missed"
+at_least "$missed" 1 "the reader was lapped"
+is $((printed + missed)) "$events" "printed and missed are all there were"
+is "$(jq -r 'select(.type != "gap") | .seqno' /tmp/trace | sort -n | uniq -d | wc -l)" 0 \
+	"none was printed twice"
+is "$(($(counter issued) + $(counter completed)))" "$events" "and all that the programs saw"
+is "$(monad-storage status --json | jq -r '[.losses.ring, .losses.probe | add] | add')" 0 \
+	"the recording itself lost nothing"
+
+monad-storage stop >/dev/null
+runs "after stop the module can be unloaded at once" rmmod monad_ring
+modprobe monad_ring
+done_testing

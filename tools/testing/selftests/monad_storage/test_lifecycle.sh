@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Starting, stopping and reading, in the order people do it and in others.
+#
+# needs: modules=null_blk programs=dd,timeout
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "${0%/*}/lib.sh"
+
+make_null_blk nullb_a
+disk=$made_disk
+make_null_blk nullb_b
+other=$made_disk
+settle
+
+monad-storage stop >/dev/null
+is "$(monad-storage status | head -n 1)" "Not recording" "at first it does not record"
+monad-storage status >/dev/null
+is $? 1 "and status says so by its exit status"
+runs "start" monad-storage start
+is "$(find /sys/fs/bpf/monad_storage -name "link_*" | wc -l)" 7 "7 hooks are pinned"
+monad-storage start 2>/tmp/message
+is $? 1 "a second start is refused"
+grep -q 'already recording' /tmp/message
+ok $? "and says why"
+is "$(find /sys/fs/bpf/monad_storage -name "link_*" | wc -l)" 7 "and leaves the first one alone"
+monad-storage status >/dev/null
+is $? 0 "status: recording"
+rmmod monad_ring 2>/dev/null
+is $? 1 "the module cannot be unloaded under it"
+
+began=@$(date +%s.%N)
+timeout 3 monad-storage trace --json -d "$disk" >/tmp/trace &
+sleep 1
+dd if=/dev/zero of="/dev/$disk" bs=4k count=5 oflag=direct 2>/dev/null
+dd if=/dev/zero of="/dev/$other" bs=4k count=7 oflag=direct 2>/dev/null
+wait
+is "$(jq -r '[.disk, .op, .comm] | join(" ")' /tmp/trace | sort | uniq -c | xargs)" \
+	"5 $disk write dd" "trace -d shows what happens on one disk"
+is "$(monad-storage replay --json --since "$began" -o write | wc -l)" 12 "replay shows both"
+is "$(monad-storage replay --json --since "$began" --all -d "$other" |
+	jq -r .type | sort | uniq -c | xargs)" "7 rq_complete 7 rq_issue" "--all shows each step"
+is "$(monad-storage replay --json --since "$began" --errors | wc -l)" 0 "no errors"
+is "$(monad-storage replay --json --until "$began" --since "$began" | wc -l)" 0 "an empty time"
+
+runs "stop" monad-storage stop
+is "$(find /sys/fs/bpf -name "*monad_storage*" | wc -l)" 0 "nothing is pinned any more"
+dd if=/dev/zero of="/dev/$disk" bs=4k count=5 oflag=direct 2>/dev/null
+is "$(monad-storage replay --json --since "$began" -o write | wc -l)" 12 \
+	"what was recorded is still there, and no more"
+runs "stop again" monad-storage stop
+
+mkdir /sys/fs/bpf/monad_storage
+is "$(monad-storage status | head -n 1 | cut -d: -f1)" "Half started" "half pinned: status knows"
+runs "half pinned: stop cleans up" monad-storage stop
+runs "start on one disk only" monad-storage start -d "$other"
+began=@$(date +%s.%N)
+dd if=/dev/zero of="/dev/$disk" bs=4k count=5 oflag=direct 2>/dev/null
+dd if=/dev/zero of="/dev/$other" bs=4k count=7 oflag=direct 2>/dev/null
+is "$(monad-storage replay --json --since "$began" | jq -r .disk | sort | uniq -c | xargs)" \
+	"7 $other" "only that disk is recorded"
+is "$(monad-storage status --json | jq -r '.inflight.issued + .inflight.queued')" 0 \
+	"and no state of the other is kept"
+monad-storage stop >/dev/null
+
+monad-storage replay -d no_such_disk 2>/dev/null
+is $? 1 "an unknown disk is an error"
+monad-storage replay --since yesterdayish 2>/dev/null
+is $? 2 "a time that is none is a usage error"
+monad-storage nonsense 2>/dev/null
+is $? 2 "so is an unknown verb"
+for verb in start stop status trace replay; do
+	monad-storage $verb --help | grep -q '^Usage: monad-storage '
+	ok $? "$verb --help"
+done
+done_testing
