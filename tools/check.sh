@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Builds everything and runs every test, from a bare Debian as root (or with sudo):
+#
+#	tools/check.sh				all of it
+#	tools/check.sh --kernel 6.1		guests of one kernel only
+#	tools/check.sh build lint unit		some parts only: setup build lint unit vm
+#						ring storage cost
+#
+# The parts print TAP, which is kept in build/check/ and counted here. The last line is
+# "N passed, N failed, N skipped"; the exit status is 0 only if nothing failed.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+usage()
+{
+	sed -n 's/^#\t\{0,1\}//p' "$0" | sed -n '2,12p'
+	exit 2
+}
+
+kernels=()
+parts=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--kernel)
+		[ $# -ge 2 ] || usage
+		kernels+=("$2")
+		shift ;;
+	setup | build | lint | unit | vm | ring | storage | cost)
+		parts+=("$1") ;;
+	*)
+		usage ;;
+	esac
+	shift
+done
+[ ${#kernels[@]} -gt 0 ] || kernels=(6.1 6.12)
+[ ${#parts[@]} -gt 0 ] || parts=(setup build lint unit vm ring storage cost)
+
+logs=build/check
+mkdir -p $logs
+passed=0
+failed=0
+skipped=0
+started=$SECONDS
+
+# run NAME COMMAND...: runs a test program, or several, that print TAP; counts the results.
+# A command that fails without a "not ok", or tests nothing, is a failure of its own.
+run()
+{
+	local name=$1 log=$logs/${1//[ \/]/-}.log status begun=$SECONDS p f s
+	shift
+
+	"$@" >"$log" 2>&1 </dev/null
+	status=$?
+	s=$(grep -c '^ok .*# SKIP' "$log")
+	p=$(($(grep -c '^ok ' "$log") - s))
+	f=$(grep -c '^not ok ' "$log")
+	if [ "$f" -eq 0 ] && { [ $status -ne 0 ] && [ $status -ne 77 ] || [ $((p + s)) -eq 0 ]; }; then
+		f=1
+	fi
+	passed=$((passed + p))
+	failed=$((failed + f))
+	skipped=$((skipped + s))
+	printf '%-40s %4d passed, %d failed, %d skipped  (%d s)\n' "$name" "$p" "$f" "$s" \
+		$((SECONDS - begun))
+	grep '^ok .*# SKIP' "$log" | sed 's/^/\t/'
+	if [ "$f" -ne 0 ]; then
+		grep -A12 '^not ok ' "$log" | head -60 | sed 's/^/\t/'
+		printf '\texit status %d, the last lines of %s:\n' $status "$log"
+		tail -n 25 "$log" | sed 's/^/\t/'
+	fi
+	[ "$f" -eq 0 ]
+}
+
+# step NAME COMMAND...: counts as one test.
+step()
+{
+	local name=$1
+	shift
+	run "$name" sh -c 'if "$@"; then echo "ok 1 - done"; else echo "not ok 1 - failed"; exit 1; fi' \
+		sh "$@"
+}
+
+finish()
+{
+	echo
+	echo "everything took $((SECONDS - started)) s; the details are in $logs/"
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ $failed -eq 0 ]
+	exit
+}
+
+part_setup()
+{
+	step "setup" tools/setup.sh || finish
+	for kernel in "${kernels[@]}"; do
+		step "kernel $kernel" tools/testing/vm/fetch "$kernel" || finish
+	done
+	step "kernel source" tools/testing/vm/fetch source || finish
+}
+
+part_build()
+{
+	step "build: library, BPF, tools" make -j"$(nproc)" tools EXTRA_WARNINGS=-Werror || finish
+	for kernel in "${kernels[@]}"; do
+		step "build: module for $kernel" make modules KDIR="build/vm/$kernel/kdir" || finish
+	done
+	step "build: with clang" make -j"$(nproc)" tools O=build/clang CC=clang CXX=clang++ \
+		EXTRA_WARNINGS=-Werror
+	step "build: install to a directory" make install DESTDIR="$PWD/build/check/root"
+}
+
+part_lint()
+{
+	run "lint" tools/testing/lint "${kernels[@]}"
+}
+
+part_unit()
+{
+	local test tests sanitize
+
+	step "build: unit tests" make -j"$(nproc)" unit-build EXTRA_WARNINGS=-Werror || return
+	for test in $(make -s unit-list); do
+		run "unit $(basename "$test")" "$test"
+	done
+
+	# The library's once more; the recorder's bring their own sanitizers.
+	sanitize="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+	tests=$(make -s unit-list O=build/asan | grep /test_lib_)
+	# shellcheck disable=SC2086
+	step "build: library tests, ASan and UBSan" make -j"$(nproc)" O=build/asan \
+		CFLAGS="$sanitize" CXXFLAGS="$sanitize" $tests || return
+	for test in $tests; do
+		run "unit $(basename "$test"), ASan and UBSan" "$test"
+	done
+}
+
+part_vm()
+{
+	run "guests" tools/testing/vm/selftest
+}
+
+part_ring()
+{
+	for kernel in "${kernels[@]}"; do
+		run "ring $kernel" tools/testing/selftests/monad_ring/run --kernel "$kernel"
+	done
+}
+
+part_storage()
+{
+	for kernel in "${kernels[@]}"; do
+		run "storage $kernel" tools/testing/selftests/monad_storage/run --kernel "$kernel"
+	done
+}
+
+# Instructions, not seconds: the same on every machine and every run.
+part_cost()
+{
+	for kernel in "${kernels[@]}"; do
+		run "cost of an event $kernel" tools/testing/bench/check-cost "$kernel"
+	done
+}
+
+for part in "${parts[@]}"; do
+	part_"$part"
+done
+finish
