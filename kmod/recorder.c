@@ -92,7 +92,8 @@ int monad_recorder_init(struct monad_recorder *r, struct monad_event_ring_header
  * can be preempted, another task) is between reserve and commit. The floor is read anew
  * for each try, and before it.
  */
-struct monad_ring_record *monad_recorder_claim_nested(struct monad_recorder *r)
+struct monad_ring_record *monad_recorder_reserve_nested(struct monad_recorder *r, u16 type,
+							u64 size, u64 now)
 {
 	unsigned int i;
 	u64 next;
@@ -101,8 +102,9 @@ struct monad_ring_record *monad_recorder_claim_nested(struct monad_recorder *r)
 		next = port_load(&r->control->next_payload_byte);
 		port_step();
 		if (port_claim(r, i, RECORDER_FREE, next) == RECORDER_FREE)
-			return port_slot(r, i);
+			return recorder_reserve_in(r, port_slot(r, i), type, size, now);
 	}
+	recorder_lost(r, MONAD_RING_LOST_NO_SLOT);
 	return NULL;
 }
 
@@ -203,7 +205,7 @@ static bool recorder_advance(struct monad_recorder *r, const struct goal *goal)
  * their offset. Otherwise frees the slot, counts the event as lost, and returns
  * RECORDER_NO_ROOM.
  */
-u64 monad_recorder_make_room(struct monad_recorder *r, struct monad_ring_record *rec, u64 len)
+static u64 make_room(struct monad_recorder *r, struct monad_ring_record *rec, u64 len)
 {
 	struct monad_event_ring_control *control = r->control;
 	enum monad_ring_lost why = MONAD_RING_LOST_CONTENDED;
@@ -250,4 +252,15 @@ u64 monad_recorder_make_room(struct monad_recorder *r, struct monad_ring_record 
 	recorder_lost(r, why);
 	recorder_release(rec);
 	return RECORDER_NO_ROOM;
+}
+
+struct monad_ring_record *monad_recorder_reserve_full(struct monad_recorder *r,
+						      struct monad_ring_record *rec, u16 type,
+						      u64 size, u64 now)
+{
+	u64 offset = make_room(r, rec, ALIGN(size, MONAD_EVENT_PAYLOAD_ALIGN));
+
+	if (offset == RECORDER_NO_ROOM)
+		return NULL;
+	return recorder_begin(r, rec, type, size, now, offset);
 }

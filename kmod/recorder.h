@@ -124,9 +124,15 @@ void monad_recorder_init_slots(struct monad_recorder *r, struct monad_recorder_s
 /* Smallest descriptor shift that monad_recorder_init() takes for @nr_slots. */
 unsigned int monad_recorder_min_desc_shift(u64 nr_slots);
 
-/* The paths that are not for every event. */
-struct monad_ring_record *monad_recorder_claim_nested(struct monad_recorder *r);
-u64 monad_recorder_make_room(struct monad_recorder *r, struct monad_ring_record *rec, u64 len);
+/*
+ * The paths of recorder_reserve() that are not for every event: the first slot was taken, and
+ * no room or a large event. @now: for its time stamp.
+ */
+struct monad_ring_record *monad_recorder_reserve_nested(struct monad_recorder *r, u16 type,
+							u64 size, u64 now);
+struct monad_ring_record *monad_recorder_reserve_full(struct monad_recorder *r,
+						      struct monad_ring_record *rec, u16 type,
+						      u64 size, u64 now);
 
 static __always_inline void recorder_lost(struct monad_recorder *r, enum monad_ring_lost why)
 {
@@ -174,37 +180,53 @@ static __always_inline void recorder_tag(struct monad_ring_record *rec, unsigned
 }
 
 /*
- * recorder_reserve - reserve an event with @size bytes of payload
- *
- * Returns NULL when it cannot be recorded, and has counted why. Otherwise the caller
- * owns the record, its payload and its content_ext until it commits or discards it,
- * on the same CPU. Any context, NMI included.
+ * Gives the event of @rec, a claimed slot whose bytes are allocated at @offset, its sequence
+ * number, and fills in its descriptor.
  */
 static __always_inline struct monad_ring_record *
-recorder_reserve(struct monad_recorder *r, u16 type, u64 size)
+recorder_begin(struct monad_recorder *r, struct monad_ring_record *rec, u16 type, u64 size,
+	       u64 now, u64 offset)
+{
+	struct monad_event_descriptor *desc;
+	u64 seqno;
+
+	port_step();
+	seqno = port_add(&r->control->last_seqno, 1) + 1;
+	port_step();
+
+	desc = &r->descs[(seqno - 1) & r->desc_mask];
+	rec->desc = desc;
+	rec->payload = r->payload + (offset & r->payload_mask);
+	rec->seqno = seqno;
+	rec->size = size;
+
+	port_store(&desc->seqno, 0);
+	/*
+	 * LMM(recorder_reserve:B): a reader that sees any field of this event sees the
+	 * older event's seqno gone. Pairs with the reader's load fence between its copy
+	 * of the descriptor and its second look at seqno.
+	 */
+	port_wmb();
+	port_step();
+	port_store(recorder_type_size(desc), size << 32 | type);
+	port_store(&desc->record_epoch_nanos, now);
+	port_store(&desc->payload_buf_offset, offset);
+	port_store(&desc->content_ext[0], 0);
+	port_store(&desc->content_ext[1], 0);
+	port_store(&desc->content_ext[2], 0);
+	port_store(&desc->content_ext[3], 0);
+	return rec;
+}
+
+/* Reserves an event in @rec, a slot just claimed. */
+static __always_inline struct monad_ring_record *
+recorder_reserve_in(struct monad_recorder *r, struct monad_ring_record *rec, u16 type, u64 size,
+		    u64 now)
 {
 	struct monad_event_ring_control *control = r->control;
-	struct monad_event_descriptor *desc;
-	struct monad_ring_record *rec;
-	u64 len, last, next, offset, seqno;
+	u64 len = ALIGN(size, MONAD_EVENT_PAYLOAD_ALIGN);
+	u64 last, next, offset;
 
-	len = ALIGN(size, MONAD_EVENT_PAYLOAD_ALIGN);
-	if (unlikely(size > r->max_size)) {
-		recorder_lost(r, MONAD_RING_LOST_TOO_LARGE);
-		return NULL;
-	}
-
-	next = port_load(&control->next_payload_byte);
-	port_step();
-	if (likely(port_claim(r, 0, RECORDER_FREE, next) == RECORDER_FREE)) {
-		rec = port_slot(r, 0);
-	} else {
-		rec = monad_recorder_claim_nested(r);
-		if (!rec) {
-			recorder_lost(r, MONAD_RING_LOST_NO_SLOT);
-			return NULL;
-		}
-	}
 	port_step();
 	last = port_load(&control->last_seqno);
 	port_step();
@@ -223,45 +245,43 @@ recorder_reserve(struct monad_recorder *r, u16 type, u64 size)
 	 */
 	next = port_load(&control->next_payload_byte);
 	port_step();
-	if (likely(len <= r->max_fast && recorder_fits(r, next, len) &&
-		   recorder_seqno_fits(r, last))) {
-		port_step();
-		/*
-		 * LMM(recorder_reserve:A): the add is fully ordered, so both floors are
-		 * visible before it is. Pairs with LMM(recorder_advance:A).
-		 */
-		offset = port_add(&control->next_payload_byte, len);
-	} else {
-		offset = monad_recorder_make_room(r, rec, len);
-		if (offset == RECORDER_NO_ROOM)
-			return NULL;
-	}
+	if (unlikely(len > r->max_fast || !recorder_fits(r, next, len) ||
+		     !recorder_seqno_fits(r, last)))
+		return monad_recorder_reserve_full(r, rec, type, size, now);
 	port_step();
-	seqno = port_add(&control->last_seqno, 1) + 1;
-	port_step();
-
-	desc = &r->descs[(seqno - 1) & r->desc_mask];
-	rec->desc = desc;
-	rec->payload = r->payload + (offset & r->payload_mask);
-	rec->seqno = seqno;
-	rec->size = size;
-
-	port_store(&desc->seqno, 0);
 	/*
-	 * LMM(recorder_reserve:B): a reader that sees any field of this event sees the
-	 * older event's seqno gone. Pairs with the reader's load fence between its copy
-	 * of the descriptor and its second look at seqno.
+	 * LMM(recorder_reserve:A): the add is fully ordered, so both floors are visible
+	 * before it is. Pairs with LMM(recorder_advance:A).
 	 */
-	port_wmb();
+	offset = port_add(&control->next_payload_byte, len);
+	return recorder_begin(r, rec, type, size, now, offset);
+}
+
+/*
+ * recorder_reserve - reserve an event with @size bytes of payload
+ *
+ * Returns NULL when it cannot be recorded, and has counted why. Otherwise the caller
+ * owns the record, its payload and its content_ext until it commits or discards it,
+ * on the same CPU. Any context, NMI included.
+ *
+ * What is not for every event is called at the very end, and the clock is read at the very
+ * beginning, so that nothing has to be kept across a call: that is a dozen instructions.
+ */
+static __always_inline struct monad_ring_record *
+recorder_reserve(struct monad_recorder *r, u16 type, u64 size)
+{
+	u64 now = port_epoch_nanos();
+	u64 next;
+
+	if (unlikely(size > r->max_size)) {
+		recorder_lost(r, MONAD_RING_LOST_TOO_LARGE);
+		return NULL;
+	}
+	next = port_load(&r->control->next_payload_byte);
 	port_step();
-	port_store(recorder_type_size(desc), size << 32 | type);
-	port_store(&desc->record_epoch_nanos, port_epoch_nanos());
-	port_store(&desc->payload_buf_offset, offset);
-	port_store(&desc->content_ext[0], 0);
-	port_store(&desc->content_ext[1], 0);
-	port_store(&desc->content_ext[2], 0);
-	port_store(&desc->content_ext[3], 0);
-	return rec;
+	if (unlikely(port_claim(r, 0, RECORDER_FREE, next) != RECORDER_FREE))
+		return monad_recorder_reserve_nested(r, type, size, now);
+	return recorder_reserve_in(r, port_slot(r, 0), type, size, now);
 }
 
 static __always_inline void recorder_commit(struct monad_ring_record *rec)
