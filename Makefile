@@ -52,7 +52,10 @@ include tools/testing/selftests/monad_ring/selftests.mk
 include tools/testing/unit/unit.mk
 include tools/testing/bench/bench.mk
 
-all: tools modules
+# The tools first: they are of use, to read rings, where a module cannot be built.
+all: tools
+	$(MAKE) modules
+
 tools: lib bpf $(TOOLS)
 
 install: tools
@@ -70,7 +73,7 @@ unit: unit-build
 	@for test in $(UNIT_TESTS); do echo "# $$test"; $$test || exit 1; done
 
 clean:
-	rm -rf $(O)/bin $(O)/lib $(O)/bpf $(O)/obj build/kmod-* $(O)/unit $(O)/bench $(O)/selftests
+	rm -rf $(O)/bin $(O)/lib $(O)/bpf $(O)/obj $(O)/kmod-* $(O)/unit $(O)/bench $(O)/selftests
 
 distclean:
 	rm -rf $(O)

@@ -10,15 +10,22 @@
 
 #include "ring.h"
 
+/* isalnum() alone would let Latin-1 letters through. */
+static bool is_ascii_alnum(char c)
+{
+	return isascii(c) && isalnum(c);
+}
+
 /* What a name may be made of: it becomes part of a device name and a sysfs path. */
 static bool name_valid(const char *name, size_t len)
 {
 	size_t i;
 
-	if (!len || len >= MONAD_RING_NAME_MAX || !isalnum(name[0]))
+	if (!len || len >= MONAD_RING_NAME_MAX || !is_ascii_alnum(name[0]))
 		return false;
 	for (i = 0; i < len; i++)
-		if (!isalnum(name[i]) && name[i] != '_' && name[i] != '-' && name[i] != '.')
+		if (!is_ascii_alnum(name[i]) && name[i] != '_' && name[i] != '-' &&
+		    name[i] != '.')
 			return false;
 	return true;
 }

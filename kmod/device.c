@@ -17,6 +17,11 @@ static struct monad_ring *ring_of(struct file *file)
 	return monad_ring_of(file->private_data);
 }
 
+static int ring_open(struct inode *inode, struct file *file)
+{
+	return monad_ring_ready() ? 0 : -ENODEV;
+}
+
 static int ring_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	return monad_ring_memory_mmap(&ring_of(file)->memory, vma);
@@ -71,6 +76,7 @@ static long ring_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 const struct file_operations monad_ring_fops = {
 	.owner = THIS_MODULE,
+	.open = ring_open,
 	.mmap = ring_mmap,
 	.get_unmapped_area = thp_get_unmapped_area,
 	.unlocked_ioctl = ring_ioctl,

@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/nodemask.h>
 #include <linux/slab.h>
@@ -76,55 +77,99 @@ static int __init parse_rings(void)
 	return err ?: nr;
 }
 
-static void remove_ring(u32 id)
-{
-	struct monad_ring *ring = monad_rings[id];
+/*
+ * Rings can be opened from the moment this is set, the last of the initialization: a module
+ * that fails to load is freed whoever has it open.
+ */
+static bool ready;
 
-	misc_deregister(&ring->misc);
-	WRITE_ONCE(monad_rings[id], NULL);
-	kfree(ring->misc.name);
-	monad_ring_destroy(ring);
+bool monad_ring_ready(void)
+{
+	/* Pairs with the release in monad_ring_init(). */
+	return smp_load_acquire(&ready);
 }
 
-static int __init add_ring(u32 id, const struct monad_ring_config *config)
+static int __init create_rings(u32 nr)
 {
 	struct monad_ring *ring;
-	int err = -ENOMEM;
+	u32 id;
 
-	ring = monad_ring_create(config, id, node);
-	if (IS_ERR(ring))
-		return PTR_ERR(ring);
+	for (id = 0; id < nr; id++) {
+		ring = monad_ring_create(&configs[id], id, node);
+		if (IS_ERR(ring))
+			return PTR_ERR(ring);
+		WRITE_ONCE(monad_rings[id], ring);
+	}
+	return 0;
+}
+
+static void destroy_rings(void)
+{
+	struct monad_ring *ring;
+	u32 id;
+
+	for (id = 0; id < MONAD_RING_MAX; id++) {
+		ring = monad_rings[id];
+		if (!ring)
+			continue;
+		WRITE_ONCE(monad_rings[id], NULL);
+		monad_ring_destroy(ring);
+	}
+}
+
+static int __init register_device(struct monad_ring *ring)
+{
+	int err;
+
 	ring->misc.minor = MISC_DYNAMIC_MINOR;
-	ring->misc.name = id ? kasprintf(GFP_KERNEL, MONAD_RING_DEFAULT_NAME "-%s", config->name) :
-			       kstrdup(MONAD_RING_DEFAULT_NAME, GFP_KERNEL);
 	ring->misc.fops = &monad_ring_fops;
 	ring->misc.groups = monad_ring_groups;
 	ring->misc.mode = 0400;
+	ring->misc.name = ring->id ? kasprintf(GFP_KERNEL, MONAD_RING_DEFAULT_NAME "-%s",
+					       ring->name) :
+				     kstrdup(MONAD_RING_DEFAULT_NAME, GFP_KERNEL);
 	if (!ring->misc.name)
-		goto err_ring;
+		return -ENOMEM;
 	err = misc_register(&ring->misc);
 	if (err) {
-		pr_err("ring %s: its device cannot be registered: %d\n", config->name, err);
-		goto err_name;
+		pr_err("ring %s: its device cannot be registered: %d\n", ring->name, err);
+		kfree(ring->misc.name);
+		ring->misc.name = NULL;
+		return err;
 	}
-	WRITE_ONCE(monad_rings[id], ring);
-	pr_info("ring %u, /dev/%s: %llu events, %llu MiB of payload, %u of %u chunks huge\n", id,
-		ring->misc.name, ring->header->size.descriptor_capacity,
+	pr_info("ring %u, /dev/%s: %llu events, %llu MiB of payload, %u of %u chunks huge\n",
+		ring->id, ring->misc.name, ring->header->size.descriptor_capacity,
 		ring->header->size.payload_buf_size >> 20, ring->memory.chunks_huge,
 		ring->memory.chunks);
 	return 0;
+}
 
-err_name:
-	kfree(ring->misc.name);
-err_ring:
-	monad_ring_destroy(ring);
+static int __init register_devices(u32 nr)
+{
+	int err = 0;
+	u32 id;
+
+	for (id = 0; id < nr && !err; id++)
+		err = register_device(monad_rings[id]);
 	return err;
+}
+
+static void deregister_devices(void)
+{
+	u32 id;
+
+	for (id = 0; id < MONAD_RING_MAX; id++) {
+		/* A name says that it was registered. */
+		if (!monad_rings[id] || !monad_rings[id]->misc.name)
+			continue;
+		misc_deregister(&monad_rings[id]->misc);
+		kfree(monad_rings[id]->misc.name);
+	}
 }
 
 static int __init monad_ring_init(void)
 {
-	int nr, err = 0;
-	u32 id;
+	int nr, err;
 
 	if (node != NUMA_NO_NODE && (node < 0 || node >= MAX_NUMNODES || !node_online(node))) {
 		pr_err("node=%d: there is no such NUMA node\n", node);
@@ -133,14 +178,28 @@ static int __init monad_ring_init(void)
 	nr = parse_rings();
 	if (nr < 0)
 		return nr;
-	for (id = 0; id < nr && !err; id++)
-		err = add_ring(id, &configs[id]);
+	err = create_rings(nr);
 	if (!err)
 		err = monad_ring_register_kfuncs();
 	if (err)
-		for (id = 0; id < nr; id++)
-			if (monad_rings[id])
-				remove_ring(id);
+		goto err_rings;
+	err = register_devices(nr);
+	if (err)
+		goto err_devices;
+	/* Pairs with the acquire in monad_ring_ready(). */
+	smp_store_release(&ready, true);
+	return 0;
+
+err_devices:
+	deregister_devices();
+	/*
+	 * Somebody may have been turned away by open() and not be back out of the file
+	 * operations. While a module initializes, it holds one reference itself.
+	 */
+	while (module_refcount(THIS_MODULE) > 1)
+		msleep(20);
+err_rings:
+	destroy_rings();
 	return err;
 }
 
@@ -150,11 +209,8 @@ static int __init monad_ring_init(void)
  */
 static void __exit monad_ring_exit(void)
 {
-	u32 id;
-
-	for (id = 0; id < MONAD_RING_MAX; id++)
-		if (monad_rings[id])
-			remove_ring(id);
+	deregister_devices();
+	destroy_rings();
 }
 
 module_init(monad_ring_init);

@@ -75,11 +75,37 @@ void monad_ring_memory_free(struct monad_ring_memory *memory)
 	memset(memory, 0, sizeof(*memory));
 }
 
-static int no_memory(const char *name, u64 size)
+static unsigned long to_mib(u64 pages)
 {
-	pr_err("ring %s: %llu MiB asked for, %ld MiB of memory available: give smaller shifts (rings=%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT) or free memory\n",
-	       name, size >> 20, si_mem_available() >> (20 - PAGE_SHIFT), name);
+	return pages >> (20 - PAGE_SHIFT);
+}
+
+static int no_memory(const char *name, u64 nr)
+{
+	pr_err("ring %s: %lu MiB asked for, %lu MiB of memory available: give smaller shifts (rings=%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT) or free memory\n",
+	       name, to_mib(nr), to_mib(si_mem_available()), name);
 	return -ENOMEM;
+}
+
+/*
+ * Refused before the attempt: trying would push everything else out of memory first. @nr
+ * pages are wanted, @twice of them mapped a second time.
+ */
+static int check_size(const char *name, u64 nr, u64 twice)
+{
+	u64 table = DIV_ROUND_UP_ULL((nr + twice) * sizeof(struct page *), PAGE_SIZE);
+	u64 available = max(si_mem_available(), 0L);
+
+	/* vmap() maps no more than the machine has. */
+	if (nr + twice > totalram_pages()) {
+		pr_err("ring %s: %lu MiB asked for, of which %lu MiB are mapped twice, on a machine of %lu MiB: give a smaller payload shift (rings=%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT)\n",
+		       name, to_mib(nr), to_mib(twice), to_mib(totalram_pages()), name);
+		return -ENOMEM;
+	}
+	/* Not the last of it. */
+	if (nr + table + totalram_pages() / 32 > available)
+		return no_memory(name, nr);
+	return 0;
 }
 
 /**
@@ -98,11 +124,12 @@ int monad_ring_memory_alloc(struct monad_ring_memory *memory, const char *name, 
 {
 	u64 nr = size >> PAGE_SHIFT, twice = payload_size >> PAGE_SHIFT;
 	u32 chunk;
+	int err;
 
 	memset(memory, 0, sizeof(*memory));
-	/* Refused before the attempt: trying would push everything else out of memory. */
-	if (nr > si_mem_available() || nr + twice > UINT_MAX)
-		return no_memory(name, size);
+	err = check_size(name, nr, twice);
+	if (err)
+		return err;
 
 	memory->size = size;
 	memory->node = node;
@@ -127,7 +154,7 @@ int monad_ring_memory_alloc(struct monad_ring_memory *memory, const char *name, 
 	return 0;
 err:
 	monad_ring_memory_free(memory);
-	return no_memory(name, size);
+	return no_memory(name, nr);
 }
 
 static const struct monad_ring_memory *memory_of(struct vm_area_struct *vma)

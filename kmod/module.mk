@@ -15,6 +15,7 @@
 # directory of its own, full of links to these: kernels can be built for side
 # by side, and the sources stay clean.
 
+O ?= build
 KDIR ?= /lib/modules/$(shell uname -r)/build
 O ?= build
 
@@ -41,6 +42,10 @@ module_kbuild:
 	@kmod/btf.sh $(KDIR) $(module_ko)
 
 module_mirror:
+	@if [ '$(words $(CURDIR))' != 1 ]; then \
+		echo 'modules: kbuild cannot work below a path with a space in it: $(CURDIR)' >&2; \
+		exit 1; \
+	fi
 	@if [ -z '$(module_release)' ]; then \
 		echo 'modules: no kernel headers in $(KDIR)' >&2; \
 		echo '  for the running kernel install linux-headers-$(shell uname -r);' >&2; \

@@ -12,7 +12,8 @@
 
 static s64 realtime_offset_ns(void)
 {
-	return ktime_get_real_ns() - ktime_get_ns();
+	/* One look at both clocks: a step of one cannot come between. */
+	return ktime_to_ns(ktime_mono_to_real(0));
 }
 
 static void fill_header(struct monad_ring *ring, const struct monad_ring_config *config)
@@ -55,8 +56,11 @@ static int init_recorder(struct monad_ring *ring, const struct monad_ring_config
 		return err;
 	}
 	r->slots = alloc_percpu(struct monad_recorder_slots);
-	if (!r->slots)
+	if (!r->slots) {
+		pr_err("ring %s: no memory for the record slots of %u CPUs\n", config->name,
+		       num_possible_cpus());
 		return -ENOMEM;
+	}
 	for_each_possible_cpu(cpu)
 		monad_recorder_init_slots(r, per_cpu_ptr(r->slots, cpu));
 	return 0;

@@ -60,6 +60,7 @@ struct monad_ring_config {
 extern struct monad_ring *monad_rings[MONAD_RING_MAX];
 /* events offered to rings that do not exist */
 extern atomic64_t monad_ring_gone;
+bool monad_ring_ready(void);
 
 /* config.c */
 int monad_ring_parse(const char *string, struct monad_ring_config *config);

@@ -4,8 +4,12 @@
  * use, and without enough memory.
  */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 
@@ -175,6 +179,7 @@ static const struct {
 	{ "-a", EINVAL, "a ring's name is 1 to 31" },
 	{ "a%s", EINVAL, "\"a%s\": a ring's name is 1 to 31" },
 	{ "\303\244", EINVAL, "a ring's name is 1 to 31" },
+	{ "\351\350", EINVAL, "a ring's name is 1 to 31" },
 	{ "a123456789b123456789c123456789dx", EINVAL, "a ring's name is 1 to 31" },
 	{ "a:10:21,a:10:21", EEXIST, "two rings are called a" },
 	{ "a:10:21,b:10:21,a:11:21", EEXIST, "two rings are called a" },
@@ -284,6 +289,43 @@ TEST_F_TIMEOUT(reload, no_memory, 60)
 	EXPECT_LT(before - 12, free_mib());
 	EXPECT_EQ(maps, vmaps());
 	EXPECT_EQ(0, module_load(SMALL_RINGS));
+	EXPECT_EQ(0, module_unload());
+}
+
+/* Opens the default ring over and over until killed; exits at once if that works. */
+static pid_t start_opener(void)
+{
+	pid_t pid = fork();
+
+	while (!pid) {
+		int fd = open("/dev/monad_ring", O_RDONLY);
+
+		if (fd >= 0)
+			_exit(1);
+		if (errno != ENOENT && errno != ENODEV)
+			_exit(2);
+	}
+	return pid;
+}
+
+/*
+ * While the module loads nobody gets a ring opened: it may yet fail, and be freed. Once it
+ * has loaded anybody does.
+ */
+TEST_F_TIMEOUT(reload, opened_while_loading, 60)
+{
+	int status, i;
+	pid_t opener;
+
+	opener = start_opener();
+	ASSERT_LT(0, opener);
+	for (i = 0; i < 5; i++)
+		EXPECT_EQ(-ENOMEM, module_load("monad_ring:12:26,big:10:40"));
+	EXPECT_EQ(0, waitpid(opener, &status, WNOHANG));
+	EXPECT_EQ(0, module_load(SMALL_RINGS));
+	ASSERT_EQ(opener, waitpid(opener, &status, 0));
+	EXPECT_EQ(true, WIFEXITED(status));
+	EXPECT_EQ(1, WEXITSTATUS(status));
 	EXPECT_EQ(0, module_unload());
 }
 
