@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json_writer.h"
+#include "printable.h"
 
 static void check(bool sound, const char *what)
 {
@@ -67,44 +68,6 @@ static void close_level(struct json_writer *json, bool object)
 	putc(object ? '}' : ']', json->out);
 }
 
-/*
- * Length of the UTF-8 sequence that @s begins with, at most @len bytes; 0 when it
- * begins with none: overlong forms, surrogates and what is beyond U+10FFFF are
- * none, as the Unicode standard, table 3-7, says.
- */
-static size_t utf8_len(const unsigned char *s, size_t len)
-{
-	unsigned char low = 0x80, high = 0xbf;
-	size_t need;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] >= 0xc2 && s[0] <= 0xdf) {
-		need = 2;
-	} else if (s[0] >= 0xe0 && s[0] <= 0xef) {
-		need = 3;
-		if (s[0] == 0xe0)
-			low = 0xa0;
-		else if (s[0] == 0xed)
-			high = 0x9f;
-	} else if (s[0] >= 0xf0 && s[0] <= 0xf4) {
-		need = 4;
-		if (s[0] == 0xf0)
-			low = 0x90;
-		else if (s[0] == 0xf4)
-			high = 0x8f;
-	} else {
-		return 0;
-	}
-	if (len < need || s[1] < low || s[1] > high)
-		return 0;
-	for (size_t i = 2; i < need; i++) {
-		if (s[i] < 0x80 || s[i] > 0xbf)
-			return 0;
-	}
-	return need;
-}
-
 static void put_string(struct json_writer *json, const char *value, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)value;
@@ -124,6 +87,8 @@ static void put_string(struct json_writer *json, const char *value, size_t len)
 			fputs("\\t", json->out);
 		} else if (s[i] < 0x20 || s[i] == 0x7f) {
 			fprintf(json->out, "\\u%04x", s[i]);
+		} else if (s[i] == 0xc2 && s[i + 1] < 0xa0) {
+			fprintf(json->out, "\\u%04x", s[i + 1]); /* controls, too */
 		} else {
 			fwrite(s + i, 1, step, json->out);
 		}

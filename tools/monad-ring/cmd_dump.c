@@ -2,13 +2,13 @@
 /* monad-ring dump: everything that is in a ring now. */
 #include <getopt.h>
 #include <stdio.h>
-#include <time.h>
 
 #include <monad_event/event_iterator.h>
 
 #include "event_output.h"
 #include "monad-ring.h"
 #include "ring_handle.h"
+#include "ring_walk.h"
 
 static void print_help(void)
 {
@@ -28,58 +28,24 @@ static void print_help(void)
 	      stdout);
 }
 
-/*
- * The oldest event of all when nobody records; otherwise the oldest one that is
- * not overwritten before it is printed.
- */
-static void seek_start(struct monad_event_iterator *iter, const struct ring_handle *handle)
+static void dump(struct event_output *output, struct monad_event_iterator *iter)
 {
-	if (ring_handle_is_busy(handle))
-		monad_event_iterator_seek_oldest(iter);
-	else
-		monad_event_iterator_set_seqno(iter, monad_event_ring_oldest_seqno(&handle->ring));
-}
-
-/*
- * An event that is allocated and not written: usually it is in a moment. One
- * that is not, because its writer was stopped or died, does not keep the events
- * behind it from being printed. @patience: milliseconds left to wait.
- */
-static bool skip_unwritten(struct event_output *output, struct monad_event_iterator *iter,
-			   unsigned int *patience)
-{
-	const struct timespec pause = {0, 1000L * 1000};
-
-	if (monad_event_iterator_lag(iter) > iter->desc_capacity_mask + 1)
-		return event_output_gap(output, monad_event_iterator_recover(iter));
-	if (*patience > 0) {
-		(*patience)--;
-		nanosleep(&pause, NULL);
-		return true;
-	}
-	monad_event_iterator_set_seqno(iter, iter->next_seqno + 1);
-	return event_output_gap(output, 1);
-}
-
-static void dump(struct event_output *output, const struct ring_handle *handle,
-		 struct monad_event_iterator *iter)
-{
-	const uint64_t last = monad_event_ring_last_seqno(&handle->ring);
 	struct monad_event_descriptor event;
-	unsigned int patience = 100;
+	struct ring_walk walk;
 	bool go_on = true;
+	uint64_t missed;
 
-	while (go_on && iter->next_seqno <= last) {
-		switch (monad_event_iterator_try_next(iter, &event)) {
-		case MONAD_EVENT_SUCCESS:
+	ring_walk_begin(&walk, iter);
+	while (go_on) {
+		switch (ring_walk_next(&walk, &event, &missed)) {
+		case RING_WALK_EVENT:
 			go_on = event_output_event(output, iter, &event);
 			break;
-		case MONAD_EVENT_GAP:
-			go_on = event_output_gap(output, monad_event_iterator_recover(iter));
+		case RING_WALK_GAP:
+			go_on = event_output_gap(output, missed);
 			break;
-		case MONAD_EVENT_NOT_READY:
-			go_on = skip_unwritten(output, iter, &patience);
-			break;
+		case RING_WALK_END:
+			return;
 		}
 	}
 }
@@ -125,8 +91,8 @@ int cmd_dump(int argc, char **argv, bool json)
 		ring_handle_close(&handle);
 		return EXIT_FAILED;
 	}
-	seek_start(&iter, &handle);
-	dump(&output, &handle, &iter);
+	ring_seek_start(&iter, &handle.ring);
+	dump(&output, &iter);
 	event_output_finish(&output);
 	ret = finish_output();
 	ring_handle_close(&handle);

@@ -12,6 +12,7 @@
 #include "format.h"
 #include "json_writer.h"
 #include "monad-ring.h"
+#include "printable.h"
 #include "ring_handle.h"
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
@@ -105,6 +106,14 @@ static pid_t writer_pid(const struct ring_handle *handle)
 	return monad_event_ring_query_excl_writer_pid(handle->fd, &pid) == 0 ? pid : 0;
 }
 
+/* Not every writer knows it. */
+static bool has_boot_id(const struct monad_ring_ext *ext)
+{
+	static const uint8_t unknown[sizeof(ext->boot_id)];
+
+	return memcmp(ext->boot_id, unknown, sizeof(unknown)) != 0;
+}
+
 static void plain_bytes(const char *label, uint64_t bytes)
 {
 	char size[FORMAT_SIZE_LEN];
@@ -132,7 +141,8 @@ static void plain_ext(const struct ring_handle *handle, const struct monad_ring_
 		return;
 	}
 	printf("%-19s %s\n", "uuid:", format_uuid(uuid, sizeof(uuid), ext->uuid));
-	printf("%-19s %s\n", "boot id:", format_uuid(uuid, sizeof(uuid), ext->boot_id));
+	if (has_boot_id(ext))
+		printf("%-19s %s\n", "boot id:", format_uuid(uuid, sizeof(uuid), ext->boot_id));
 	printf("%-19s %" PRIu64 "\n", "generation:", ext->generation);
 	printf("%-19s %u\n", "abi version:", ext->abi_version);
 	printf("%-19s %" PRId64 " ns\n", "realtime offset:", ext->realtime_offset_ns);
@@ -178,9 +188,10 @@ static void plain_lost(const struct ring_handle *handle)
 static void print_plain(const struct ring_handle *handle, const struct contents *contents)
 {
 	const struct monad_event_ring *ring = &handle->ring;
-	char buf[65];
+	char buf[65], path[PATH_MAX];
 
-	printf("%-19s %s (%s)\n", "ring:", handle->path, handle->device ? "kernel ring" : "file");
+	printf("%-19s %s (%s)\n", "ring:", printable(path, sizeof(path), handle->path),
+	       handle->device ? "kernel ring" : "file");
 	printf("%-19s %u (%s)\n", "content type:", ring->header->content_type,
 	       monad_event_content_type_name(ring->header->content_type));
 	printf("%-19s %s%s\n", "schema hash:", format_hash(buf, ring->header->schema_hash),
@@ -232,7 +243,9 @@ static void json_ext(struct json_writer *json, const struct ring_handle *handle)
 
 	if (ext) {
 		json_string_field(json, "uuid", format_uuid(uuid, sizeof(uuid), ext->uuid));
-		json_string_field(json, "boot_id", format_uuid(uuid, sizeof(uuid), ext->boot_id));
+		if (has_boot_id(ext))
+			json_string_field(json, "boot_id",
+					  format_uuid(uuid, sizeof(uuid), ext->boot_id));
 		json_u64_field(json, "generation", ext->generation);
 		json_u64_field(json, "abi_version", ext->abi_version);
 		json_s64_field(json, "realtime_offset_ns", ext->realtime_offset_ns);

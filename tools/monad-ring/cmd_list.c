@@ -15,6 +15,7 @@
 #include "format.h"
 #include "json_writer.h"
 #include "monad-ring.h"
+#include "printable.h"
 #include "ring_handle.h"
 
 /* The kernel lists misc devices here whatever /dev looks like. */
@@ -75,14 +76,15 @@ static bool get_chunks(const struct ring_handle *handle, uint32_t *huge, uint32_
 
 static void list_plain(const struct ring_handle *handle)
 {
-	char huge_text[32] = "-", lost[24] = "-", payload[FORMAT_SIZE_LEN];
+	char huge_text[32] = "-", lost[24] = "-", payload[FORMAT_SIZE_LEN], path[PATH_MAX];
 	uint32_t huge, total;
 
 	if (get_chunks(handle, &huge, &total))
 		snprintf(huge_text, sizeof(huge_text), "%u/%u", huge, total);
 	if (ring_handle_lost(handle))
 		snprintf(lost, sizeof(lost), "%" PRIu64, ring_handle_lost_total(handle));
-	printf("%-32s %-8s %12" PRIu64 " %10s %14" PRIu64 " %11s %8s\n", handle->path,
+	printf("%-32s %-8s %12" PRIu64 " %10s %14" PRIu64 " %11s %8s\n",
+	       printable(path, sizeof(path), handle->path),
 	       monad_event_content_type_name(handle->ring.header->content_type),
 	       handle->ring.desc_capacity_mask + 1,
 	       format_size(payload, sizeof(payload), handle->ring.payload_buf_mask + 1),

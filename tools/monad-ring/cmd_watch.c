@@ -13,6 +13,7 @@
 #include "event_output.h"
 #include "monad-ring.h"
 #include "ring_handle.h"
+#include "ring_walk.h"
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
@@ -47,6 +48,7 @@ struct watch {
 	uint64_t stale_check_ns; /* when to look next */
 	uint64_t sleep_ns;
 	uint64_t newest; /* largest last_seqno ever seen */
+	bool failed;	 /* to follow a new ring */
 };
 
 static void print_help(void)
@@ -109,9 +111,16 @@ static bool follow_new_ring(struct watch *watch)
 		return true; /* being made, perhaps; look again later */
 	ring_handle_close(&watch->handle);
 	watch->handle = handle;
-	if (monad_event_ring_init_iterator(&watch->handle.ring, &watch->iter) != 0 ||
-	    !event_output_start(&watch->output, &watch->handle))
+	watch->failed = true;
+	if (monad_event_ring_init_iterator(&watch->handle.ring, &watch->iter) != 0) {
+		complain_lib();
 		return false;
+	}
+	if (!event_output_start(&watch->output, &watch->handle)) {
+		complain("the ring was made anew, and is not what was asked for any more");
+		return false;
+	}
+	watch->failed = false;
 	monad_event_iterator_seek_oldest(&watch->iter);
 	watch->newest = 0;
 	return event_output_note(&watch->output, "recreated",
@@ -127,6 +136,7 @@ static bool idle(struct watch *watch)
 	const uint64_t now = now_ns();
 	const uint64_t last = monad_event_ring_last_seqno(&watch->handle.ring);
 	struct timespec ts;
+	uint64_t missed;
 
 	if (timed_out(watch, now))
 		return false;
@@ -143,9 +153,9 @@ static bool idle(struct watch *watch)
 					 "the ring begins anew with event 1");
 	}
 	watch->newest = last;
-	/* Lapped, and a writer that stopped in the middle of the slot hides it. */
-	if (monad_event_iterator_lag(&watch->iter) > watch->iter.desc_capacity_mask + 1)
-		return event_output_gap(&watch->output, monad_event_iterator_recover(&watch->iter));
+	missed = ring_recover_if_lapped(&watch->iter);
+	if (missed)
+		return event_output_gap(&watch->output, missed);
 	if (now >= watch->stale_check_ns) {
 		watch->stale_check_ns = now + STALE_CHECK_NS;
 		if (ring_handle_is_stale(&watch->handle))
@@ -242,6 +252,8 @@ static int watch_ring(struct watch *watch, const char *name)
 		run(watch);
 		event_output_finish(&watch->output);
 		ret = finish_output();
+		if (watch->failed)
+			ret = EXIT_FAILED;
 	}
 	ring_handle_close(&watch->handle);
 	return ret;

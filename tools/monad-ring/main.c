@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The command line: monad-ring [OPTIONS] COMMAND [ARGUMENTS]. */
 #include <getopt.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <monad_event/event_ring.h>
 
 #include "monad-ring.h"
 
@@ -58,21 +55,9 @@ void complain(const char *fmt, ...)
 {
 	va_list ap;
 
-	fflush(stdout);
-	fputs("monad-ring: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	complain_va(false, fmt, ap);
 	va_end(ap);
-	putc('\n', stderr);
-}
-
-const char *lib_error(void)
-{
-	const char *text = monad_event_ring_get_last_error();
-	const char *at = strchr(text, '@'), *space = strchr(text, ' ');
-
-	/* "FUNCTION@FILE:LINE: " is for those who debug the library. */
-	return at && space && at < space ? space + 1 : text;
 }
 
 void complain_lib(void)
@@ -87,19 +72,6 @@ int usage_error(const char *command, const char *what, const char *arg)
 			 arg ? "'" : "");
 	fprintf(stderr, "Try 'monad-ring %s --help'.\n", command);
 	return EXIT_USAGE;
-}
-
-int finish_output(void)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return EXIT_OK;
-	/* The errno of the write that failed may be gone; a closed pipe still shows. */
-	if (poll(&out, 1, 0) == 1 && (out.revents & POLLERR))
-		return EXIT_OK;
-	fputs("monad-ring: output was lost: cannot write to standard output\n", stderr);
-	return EXIT_FAILED;
 }
 
 int main(int argc, char **argv)

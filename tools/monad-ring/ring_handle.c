@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <monad_event/event_metadata.h>
@@ -88,15 +87,6 @@ uint64_t ring_handle_lost_total(const struct ring_handle *handle)
 	for (unsigned int i = 0; lost && i < MONAD_RING_LOST_MAX; i++)
 		total += __atomic_load_n(&lost[i], __ATOMIC_RELAXED);
 	return total;
-}
-
-bool ring_handle_is_busy(const struct ring_handle *handle)
-{
-	const struct timespec pause = {0, 10L * 1000 * 1000};
-	uint64_t before = monad_event_ring_last_seqno(&handle->ring);
-
-	nanosleep(&pause, NULL);
-	return monad_event_ring_last_seqno(&handle->ring) != before;
 }
 
 bool ring_handle_schema_known(const struct ring_handle *handle)

@@ -37,9 +37,6 @@ const uint64_t *ring_handle_lost(const struct ring_handle *handle);
 /* Sum of the loss counters; 0 when there are none. */
 uint64_t ring_handle_lost_total(const struct ring_handle *handle);
 
-/* Whether events are being recorded right now; takes a few milliseconds. */
-bool ring_handle_is_busy(const struct ring_handle *handle);
-
 /* Whether this program's names and decoders are those of the ring's writer. */
 bool ring_handle_schema_known(const struct ring_handle *handle);
 

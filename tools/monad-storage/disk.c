@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <libgen.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 
 #include "disk.h"
 #include "monad_storage.h"
+#include "printable.h"
 
 /* A partition's directory in /sys is below its disk's. */
 static int whole_disk(unsigned int major, unsigned int minor, uint32_t *dev)
@@ -35,33 +37,63 @@ static int whole_disk(unsigned int major, unsigned int minor, uint32_t *dev)
 	return 0;
 }
 
-int disk_find(const char *name, uint32_t *dev)
+/* "8:16", and nothing else. */
+static bool parse_dev(const char *text, unsigned int *major, unsigned int *minor)
+{
+	size_t length = strspn(text, "0123456789");
+	int end = 0;
+
+	if (!length || length > 4 || text[length] != ':' || text[length + 1] < '0' ||
+	    text[length + 1] > '9' || strlen(text + length + 1) > 7)
+		return false;
+	return sscanf(text, "%u:%u%n", major, minor, &end) == 2 && !text[end];
+}
+
+enum disk_found disk_find(const char *name, uint32_t *dev)
 {
 	unsigned int major, minor;
 	char path[PATH_MAX];
 	struct stat st;
-	int end = 0;
 
-	if (sscanf(name, "%u:%u%n", &major, &minor, &end) == 2 && !name[end]) {
-		if (whole_disk(major, minor, dev))
-			*dev = DISK_DEV(major, minor); /* gone, but may be in the ring */
-		return 0;
+	if (parse_dev(name, &major, &minor)) {
+		if (major > 0xfff || minor > 0xfffff) {
+			error("there are no devices with the number %s", name);
+			return DISK_INVALID;
+		}
+		*dev = DISK_DEV(major, minor);
+		return whole_disk(major, minor, dev) ? DISK_GONE_NUMBER : DISK_FOUND;
 	}
-	snprintf(path, sizeof(path), "%s%s", strchr(name, '/') ? "" : "/dev/", name);
-	if (stat(path, &st)) {
-		error("no disk '%s': %s: %m", name, path);
-		return -1;
+	/* No disk's name is made of these only: a number that is wrong. */
+	if (strspn(name, "0123456789:-+. ") == strlen(name)) {
+		error("'%s' is neither a disk's name nor MAJOR:MINOR", name);
+		return DISK_INVALID;
 	}
+	snprintf(path, sizeof(path), "%s%s", strchr("/.", *name) ? "" : "/dev/", name);
+	/* The kernel's name for /dev/cciss/c0d0 is cciss!c0d0. */
+	for (char *p = path; *name != '/' && *p; p++) {
+		if (*p == '!')
+			*p = '/';
+	}
+	if (stat(path, &st))
+		return DISK_GONE;
 	if (!S_ISBLK(st.st_mode)) {
 		error("'%s' is no block device", name);
-		return -1;
+		return DISK_INVALID;
 	}
-	if (whole_disk(major(st.st_rdev), minor(st.st_rdev), dev)) {
-		error("no disk %u:%u ('%s') in /sys/dev/block", major(st.st_rdev),
-		      minor(st.st_rdev), name);
-		return -1;
+	*dev = DISK_DEV(major(st.st_rdev), minor(st.st_rdev));
+	return whole_disk(major(st.st_rdev), minor(st.st_rdev), dev) ? DISK_GONE_NUMBER :
+								       DISK_FOUND;
+}
+
+void disk_event_name(const char *name, char *event_name, size_t size)
+{
+	if (!strncmp(name, "/dev/", 5))
+		name += 5;
+	snprintf(event_name, size, "%s", name);
+	for (char *p = event_name; *p; p++) {
+		if (*p == '/')
+			*p = '!';
 	}
-	return 0;
 }
 
 void disk_name(uint32_t dev, char *name, size_t size)
@@ -76,5 +108,5 @@ void disk_name(uint32_t dev, char *name, size_t size)
 		return;
 	}
 	link[length] = '\0';
-	snprintf(name, size, "%s", basename(link));
+	printable(name, size, basename(link));
 }

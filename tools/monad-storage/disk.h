@@ -9,13 +9,23 @@
 /* As in flow tags and maps: major << 20 | minor. */
 #define DISK_DEV(major, minor) ((uint32_t)(major) << 20 | (uint32_t)(minor))
 
-/*
- * The whole disk that @name means: "sda", "/dev/sda", "/dev/mapper/x", "8:0", or
- * a partition of it. 0, or -1 after a message.
- */
-int disk_find(const char *name, uint32_t *dev);
+enum disk_found {
+	DISK_FOUND,
+	DISK_GONE_NUMBER, /* there is none now, but its number is known */
+	DISK_GONE,        /* ... and not even that */
+	DISK_INVALID,     /* not a disk; there was a message */
+};
 
-/* Writes the name of a disk, or "major:minor" when there is none (any more). */
+/*
+ * The whole disk that @name means: "sda", "/dev/sda", "mapper/x", "cciss/c0d0" or
+ * "cciss!c0d0", "8:0", or a partition of it.
+ */
+enum disk_found disk_find(const char *name, uint32_t *dev);
+
+/* What events call a disk of that name, cut to fit: "cciss!c0d0". */
+void disk_event_name(const char *name, char *event_name, size_t size);
+
+/* Writes the name of a disk, or "major:minor" when there is none (any more); printable. */
 void disk_name(uint32_t dev, char *name, size_t size);
 
 #endif /* MONAD_STORAGE_DISK_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "disk.h"
 #include "filter.h"
@@ -21,6 +22,26 @@ static const struct argp_option options[] = {
 	{}
 };
 
+static void add_disk(struct filter *filter, const char *name)
+{
+	switch (disk_find(name, &filter->devs[filter->nr_devs])) {
+	case DISK_GONE_NUMBER:
+		warning("there is no disk %s now: looking for events of one that was", name);
+		filter->nr_devs++;
+		return;
+	case DISK_FOUND:
+		filter->nr_devs++;
+		return;
+	case DISK_GONE:
+		warning("there is no disk %s now: looking for events with that name", name);
+		disk_event_name(name, filter->names[filter->nr_names], sizeof(filter->names[0]));
+		filter->nr_names++;
+		return;
+	case DISK_INVALID:
+		exit(EXIT_FAILED);
+	}
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct filter *filter = state->input;
@@ -30,11 +51,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'd':
-		if (filter->nr_devs == FILTER_MAX)
+		if (filter->nr_devs == FILTER_MAX || filter->nr_names == FILTER_MAX)
 			argp_error(state, "no more than %d disks", FILTER_MAX);
-		if (disk_find(arg, &filter->devs[filter->nr_devs]))
-			exit(EXIT_FAILED);
-		filter->nr_devs++;
+		add_disk(filter, arg);
 		return 0;
 	case 'p':
 		errno = 0;
@@ -72,12 +91,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp filter_argp = { options, parse_option, NULL, NULL, NULL, NULL, NULL };
 
+static bool has_dev(const uint32_t *devs, unsigned int n, uint32_t dev)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (devs[i] == dev)
+			return true;
+	}
+	return false;
+}
+
 bool filter_descriptor(const struct filter *filter, const struct monad_event_descriptor *desc)
 {
-	uint32_t dev = event_dev(desc);
-	unsigned int i;
+	bool cache_flush = desc->event_type == MONAD_STORAGE_FLUSH_COMPLETE;
 
-	if (!filter->all_types && !event_is_operation(desc->event_type))
+	if (!filter->all_types && !event_is_operation(desc->event_type) &&
+	    !(filter->cache_flushes && cache_flush))
 		return false;
 	if (filter->errors && !event_failed(desc))
 		return false;
@@ -85,20 +113,38 @@ bool filter_descriptor(const struct filter *filter, const struct monad_event_des
 		return false;
 	if (filter->ops && !(filter->ops >> event_op(desc) & 1))
 		return false;
-	if (!filter->nr_devs)
-		return true;
-	for (i = 0; i < filter->nr_devs; i++) {
-		if (filter->devs[i] == dev)
+	/* Names are in the payload. */
+	return filter->nr_names || !filter->nr_devs ||
+	       has_dev(filter->devs, filter->nr_devs, event_dev(desc));
+}
+
+/*
+ * The events that have no name, of steps, follow those that do: from when the
+ * number of the disk was seen with its name.
+ */
+static bool is_named(struct filter *filter, const struct storage_event *event)
+{
+	uint32_t dev = event_dev(&event->desc);
+
+	if (!event->is_complete)
+		return dev && has_dev(filter->name_devs, filter->nr_names, dev);
+	for (unsigned int i = 0; i < filter->nr_names; i++) {
+		if (!strcmp(filter->names[i], event->complete.disk)) {
+			filter->name_devs[i] = dev;
 			return true;
+		}
 	}
 	return false;
 }
 
-bool filter_event(const struct filter *filter, const struct storage_event *event)
+bool filter_event(struct filter *filter, const struct storage_event *event)
 {
 	uint32_t tgid = event->is_complete ? event->complete.tgid : event->step.tgid;
 	uint32_t pid = event->is_complete ? event->complete.pid : event->step.pid;
 
+	if (filter->nr_names && !is_named(filter, event) &&
+	    !has_dev(filter->devs, filter->nr_devs, event_dev(&event->desc)))
+		return false;
 	if (!filter->nr_pids)
 		return true;
 	for (unsigned int i = 0; i < filter->nr_pids; i++) {

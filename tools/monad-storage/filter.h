@@ -13,10 +13,15 @@
 
 struct filter {
 	bool all_types; /* not only the ends of operations */
+	bool cache_flushes; /* and FLUSH_COMPLETE, if not all */
 	bool errors;
 	uint64_t min_latency_ns;
 	uint32_t devs[FILTER_MAX];
 	unsigned int nr_devs;
+	/* Disks that are gone; the device numbers that events with those names have */
+	char names[FILTER_MAX][MONAD_STORAGE_DISK_LEN];
+	unsigned int nr_names;
+	uint32_t name_devs[FILTER_MAX];
 	uint32_t pids[FILTER_MAX];
 	unsigned int nr_pids;
 	uint32_t ops; /* a bit each; 0: all */
@@ -29,6 +34,6 @@ extern const struct argp filter_argp;
 bool filter_descriptor(const struct filter *filter, const struct monad_event_descriptor *desc);
 
 /* The rest, once filter_descriptor() said true. */
-bool filter_event(const struct filter *filter, const struct storage_event *event);
+bool filter_event(struct filter *filter, const struct storage_event *event);
 
 #endif /* MONAD_STORAGE_FILTER_H */

@@ -49,6 +49,39 @@ static void print_part(const char **separator, uint64_t count, const char *text)
 	*separator = ", ";
 }
 
+void losses_gap(struct json_writer *json, uint64_t missed)
+{
+	if (json) {
+		json_begin_object(json);
+		json_string_field(json, "type", "gap");
+		json_u64_field(json, "missed", missed);
+		json_end_object(json);
+		json_end(json);
+	} else {
+		printf("--- %" PRIu64
+		       " events were overwritten before they could be read, or never written ---\n",
+		       missed);
+	}
+}
+
+void losses_totals(struct json_writer *json, const struct reader *reader)
+{
+	if (json) {
+		json_begin_object(json);
+		json_string_field(json, "type", "totals");
+		json_u64_field(json, "events", reader->printed);
+		json_u64_field(json, "missed", reader->missed);
+		json_u64_field(json, "expired", reader->expired);
+		json_u64_field(json, "unknown", reader->unknown);
+		json_end_object(json);
+		json_end(json);
+	}
+	if (reader->missed || reader->expired)
+		warning("%" PRIu64 " events, and the payload of %" PRIu64
+			" more, were overwritten before they could be read, or never written",
+			reader->missed, reader->expired);
+}
+
 void losses_print(const struct reader *reader)
 {
 	const struct monad_ring_ext *ext = monad_event_ring_ext(&reader->ring);
@@ -57,7 +90,8 @@ void losses_print(const struct reader *reader)
 	uint64_t misses = 0;
 
 	printf("Losses\n  by this reader    %" PRIu64
-	       " events overwritten before it came to them, %" PRIu64 " payloads\n",
+	       " events overwritten before it came to them, or never written, %" PRIu64
+	       " payloads\n",
 	       reader->missed, reader->expired);
 	if (reader->unknown)
 		printf("                    %" PRIu64 " events discarded, or of unknown types\n",
@@ -65,7 +99,7 @@ void losses_print(const struct reader *reader)
 	printf("  by the ring       ");
 	for (int i = 0; ext && i < MONAD_RING_LOST_COUNT; i++)
 		print_part(&separator, ext->lost[i], ring_causes[i].text);
-	printf("\n  by the programs   ");
+	printf("%s\n  by the programs   ", ext ? "" : "not known: it does not count them");
 	if (pins_read_counters(&counters)) {
 		puts("not known: not recording now");
 		return;

@@ -6,6 +6,12 @@
 #include "json_writer.h"
 #include "reader.h"
 
+/* A gap, where it is in the output: @json NULL, as text. */
+void losses_gap(struct json_writer *json, uint64_t missed);
+
+/* At the end: in JSON an object of totals, and a line on stderr if there were any. */
+void losses_totals(struct json_writer *json, const struct reader *reader);
+
 void losses_print(const struct reader *reader);
 void losses_print_json(struct json_writer *json, const struct reader *reader);
 

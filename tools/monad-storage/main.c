@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-storage: the storage flight recorder's commands. */
 #include <argp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "monad_storage.h"
 
@@ -37,20 +39,12 @@ static void usage(FILE *out)
 	      out);
 }
 
-static void message(const char *kind, const char *format, va_list args)
-{
-	fflush(stdout);
-	fprintf(stderr, "monad-storage: %s%s", kind, *kind ? ": " : "");
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-}
-
 void error(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	message("", format, args);
+	complain_va(false, format, args);
 	va_end(args);
 }
 
@@ -59,7 +53,7 @@ void warning(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	message("warning", format, args);
+	complain_va(true, format, args);
 	va_end(args);
 }
 
@@ -85,11 +79,20 @@ void *xrealloc(void *old, size_t size)
 	return p;
 }
 
+/* At each exit, argp's after --help too: output that was lost is a failure. */
+static void check_output(void)
+{
+	if (finish_output() != EXIT_OK)
+		_exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
 	char name[64];
-	int status;
 
+	/* Writing to a closed pipe is an error that is looked at, not death. */
+	signal(SIGPIPE, SIG_IGN);
+	atexit(check_output);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argc < 2) {
 		usage(stderr);
@@ -109,12 +112,7 @@ int main(int argc, char **argv)
 		/* argp and messages name the command as it was called */
 		snprintf(name, sizeof(name), "monad-storage %s", verbs[i].verb);
 		argv[1] = name;
-		status = verbs[i].run(argc - 1, argv + 1);
-		if (fflush(stdout) && status == EXIT_OK) {
-			error("writing the output: %m");
-			status = EXIT_FAILED;
-		}
-		return status;
+		return verbs[i].run(argc - 1, argv + 1);
 	}
 	error("no verb '%s'; try 'monad-storage --help'", argv[1]);
 	return EXIT_USAGE;

@@ -15,8 +15,11 @@ $(O)/obj/monad-storage/%.o: tools/monad-storage/%.c tools/monad-storage/monad-st
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(STORAGE_CPPFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/bin/monad-storage: $(STORAGE_OBJS) $(O)/obj/tools-lib/json_writer.o $(O)/lib/libmonad_event.a
+$(O)/bin/monad-storage: $(STORAGE_OBJS) $(TOOLS_LIB_OBJS) $(O)/lib/libmonad_event.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(STORAGE_LIBS) $(LDLIBS)
+
+# Runs the command that is built.
+$(O)/unit/test_lib_storage: $(O)/bin/monad-storage
 
 -include $(wildcard $(O)/obj/monad-storage/*.d)

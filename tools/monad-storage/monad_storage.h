@@ -7,12 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define MONAD_STORAGE_VERSION "0.1"
+#include "output.h"
 
-/* Exit status: it worked, it failed, it was called wrongly. */
-#define EXIT_OK 0
-#define EXIT_FAILED 1
-#define EXIT_USAGE 2
+#define MONAD_STORAGE_VERSION "0.1"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -21,7 +18,7 @@
 /* The default ring. */
 #define DEFAULT_RING "monad_ring"
 
-/* "monad-storage: message" and a newline, on stderr. */
+/* "monad-storage: message" and a newline, on stderr, safe for a terminal. */
 void __attribute__((format(printf, 1, 2))) error(const char *format, ...);
 void __attribute__((format(printf, 1, 2))) warning(const char *format, ...);
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -35,28 +39,93 @@ const char *const counter_names[MONAD_STORAGE_COUNTERS] = {
 	[MONAD_STORAGE_NOT_RECORDED] = "not_recorded",
 };
 
-bool pins_exist(void)
+/*
+ * The directory, or -errno: -ENOTDIR if it is not one that root made on the BPF
+ * file system. Where that lets anybody create files, somebody else could have put
+ * his own there, or a link to elsewhere.
+ */
+static int open_pin_dir(void)
 {
-	return !access(PIN_DIR, F_OK);
+	struct statfs fs;
+	struct stat st;
+	int fd;
+
+	fd = open(PIN_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ELOOP ? -ENOTDIR : -errno;
+	if (fstat(fd, &st) || fstatfs(fd, &fs) || st.st_uid || fs.f_type != BPF_FS_MAGIC) {
+		close(fd);
+		return -ENOTDIR;
+	}
+	return fd;
+}
+
+static void complain_pin_dir(int err)
+{
+	struct stat st;
+
+	if (err == EACCES || err == EPERM)
+		error("looking at %s takes root", PIN_DIR);
+	else if (err == ENOTDIR && !lstat(PIN_DIR, &st))
+		error("%s is not what 'monad-storage start' makes, a directory of root on the BPF "
+		      "file system: it is a %s of user %u. Look at it, then remove it; and mount "
+		      "the BPF file system so that only root can create files: mount -t bpf -o "
+		      "mode=700 none %s",
+		      PIN_DIR, S_ISLNK(st.st_mode) ? "symbolic link" :
+		      S_ISDIR(st.st_mode) ? "directory" : "file",
+		      st.st_uid, PIN_ROOT);
+	else
+		error("opening %s: %s", PIN_DIR, strerror(err));
+}
+
+enum pins_state pins_look(void)
+{
+	int fd = open_pin_dir();
+
+	if (fd >= 0) {
+		close(fd);
+		return PINS_THERE;
+	}
+	if (fd == -ENOENT)
+		return PINS_NONE;
+	complain_pin_dir(-fd);
+	return PINS_NOT_OURS;
+}
+
+int pins_lock(void)
+{
+	int fd = open(PIN_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 || flock(fd, LOCK_EX)) {
+		error("locking %s: %m", PIN_LOCK);
+		return -1;
+	}
+	return 0;
 }
 
 int pins_remove(void)
 {
 	struct dirent *entry;
-	int removed = 0;
+	int removed = 0, fd;
 	DIR *dir;
 
-	dir = opendir(PIN_DIR);
+	fd = open_pin_dir();
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0) {
+		complain_pin_dir(-fd);
+		return -1;
+	}
+	dir = fdopendir(fd);
 	if (!dir) {
-		if (errno == ENOENT)
-			return 0;
-		error("opening %s: %m", PIN_DIR);
+		error("reading %s: %m", PIN_DIR);
+		close(fd);
 		return -1;
 	}
 	while ((entry = readdir(dir))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		if (unlinkat(dirfd(dir), entry->d_name, 0)) {
+		if (unlinkat(fd, entry->d_name, 0)) {
 			error("removing %s/%s: %m", PIN_DIR, entry->d_name);
 			closedir(dir);
 			return -1;
@@ -71,17 +140,33 @@ int pins_remove(void)
 	return removed;
 }
 
-int pins_open_map(const char *name)
+/* A pinned map with values of that size, or -errno. */
+static int open_map(const char *name, size_t value_size)
 {
+	struct bpf_map_info info = {};
+	uint32_t size = sizeof(info);
 	char path[128];
+	int dir, fd;
 
+	dir = open_pin_dir();
+	if (dir < 0)
+		return dir;
+	close(dir);
 	snprintf(path, sizeof(path), PIN_DIR "/" PIN_MAP_PREFIX "%s", name);
-	return bpf_obj_get(path);
+	fd = bpf_obj_get(path);
+	if (fd < 0)
+		return fd;
+	/* Of another version of this program: the kernel would write more than there is. */
+	if (bpf_obj_get_info_by_fd(fd, &info, &size) || info.value_size != value_size) {
+		close(fd);
+		return -EPROTO;
+	}
+	return fd;
 }
 
 int pins_read_session(struct monad_storage_session *session)
 {
-	int fd = pins_open_map("session");
+	int fd = open_map(PIN_SESSION, sizeof(*session));
 	uint32_t zero = 0;
 	int err;
 
@@ -103,7 +188,7 @@ int pins_read_counters(struct monad_storage_counters *sum)
 
 	if (cpus < 0)
 		return cpus;
-	fd = pins_open_map("counters");
+	fd = open_map("counters", sizeof(*each));
 	if (fd < 0)
 		return fd;
 	each = xcalloc(cpus, sizeof(*each));
@@ -127,7 +212,7 @@ static int count_map(const char *name, struct inflight_count *count)
 	void *from = NULL;
 	int fd;
 
-	fd = pins_open_map(name);
+	fd = open_map(name, sizeof(io));
 	if (fd < 0)
 		return fd;
 	while (!bpf_map_get_next_key(fd, from, &next)) {
@@ -158,9 +243,13 @@ int pins_count_inflight(struct inflight_count *count)
 int pins_visit_links(pins_link_fn *each, void *arg)
 {
 	struct dirent **entries;
-	int n;
+	int dir, n;
 
-	n = scandir(PIN_DIR, &entries, NULL, alphasort);
+	dir = open_pin_dir();
+	if (dir < 0)
+		return dir;
+	n = scandirat(dir, ".", &entries, NULL, alphasort);
+	close(dir);
 	if (n < 0)
 		return -errno;
 	for (int i = 0; i < n; i++) {

@@ -6,8 +6,6 @@
 #ifndef MONAD_STORAGE_PINS_H
 #define MONAD_STORAGE_PINS_H
 
-#include <stdbool.h>
-
 #include "storage_state.h"
 
 #define PIN_ROOT "/sys/fs/bpf"
@@ -16,19 +14,32 @@
 /* Links are pinned as link_NAME, maps as map_NAME. */
 #define PIN_LINK_PREFIX "link_"
 #define PIN_MAP_PREFIX "map_"
+/* The map that is pinned last: a start that has got so far is complete. */
+#define PIN_SESSION "session"
+
+#define PIN_LOCK "/run/monad-storage.lock"
 
 struct bpf_link_info;
 struct bpf_prog_info;
 
-bool pins_exist(void);
+enum pins_state {
+	PINS_NONE,
+	PINS_THERE,
+	PINS_NOT_OURS, /* or nobody may look; there was a message */
+};
+
+enum pins_state pins_look(void);
+
+/*
+ * One start or stop at a time: waits for the others, and holds until the program
+ * ends. 0, or -1 after a message.
+ */
+int pins_lock(void);
 
 /* Unpins all there is; the number of pins removed, or -1 after a message. */
 int pins_remove(void);
 
-/* A pinned map, or -errno. */
-int pins_open_map(const char *name);
-
-/* What is recorded, and for which ring; 0 or -errno. */
+/* What is recorded, and for which ring; 0, or -errno when it is not (quite) started. */
 int pins_read_session(struct monad_storage_session *session);
 
 /* The programs' counters, summed over all CPUs; 0 or -errno. */

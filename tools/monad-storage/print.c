@@ -7,6 +7,7 @@
 #include "human.h"
 #include "monad_storage.h"
 #include "print.h"
+#include "printable.h"
 
 void print_header(bool all_types)
 {
@@ -55,17 +56,6 @@ static void print_remarks(const struct storage_event *event)
 	putchar('\n');
 }
 
-/* Control characters and such must not reach the terminal. */
-static const char *printable(const char *comm, char buf[MONAD_STORAGE_COMM_LEN])
-{
-	snprintf(buf, MONAD_STORAGE_COMM_LEN, "%s", *comm ? comm : "-");
-	for (char *p = buf; *p; p++) {
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
-	}
-	return buf;
-}
-
 void print_event(const struct storage_event *event, bool all_types)
 {
 	const struct monad_storage_complete *c = &event->complete;
@@ -76,16 +66,17 @@ void print_event(const struct storage_event *event, bool all_types)
 	unsigned int op = complete ? c->op : s->op;
 	char clock[HUMAN_LEN], bytes[HUMAN_LEN], queue[HUMAN_LEN], device[HUMAN_LEN],
 		total[HUMAN_LEN], disk[32], comm[MONAD_STORAGE_COMM_LEN], rwbs[RWBS_LEN];
+	const char *who = complete ? c->comm : s->comm;
 
 	if (complete && c->disk[0])
-		snprintf(disk, sizeof(disk), "%s", c->disk);
+		printable(disk, sizeof(disk), c->disk);
 	else if (event_dev(&event->desc))
 		disk_name(event_dev(&event->desc), disk, sizeof(disk));
 	else
 		snprintf(disk, sizeof(disk), "-");
 	event_rwbs(op, flags, rwbs);
 	printf("%-15s %-15s %7u %-9s ", human_clock(event->desc.record_epoch_nanos, clock),
-	       printable(complete ? c->comm : s->comm, comm), complete ? c->tgid : s->tgid, disk);
+	       printable(comm, sizeof(comm), *who ? who : "-"), complete ? c->tgid : s->tgid, disk);
 	if (all_types)
 		printf("%-14s ", event_type_name(event->desc.event_type));
 	printf("%-12s %-5s ", op_name(op), rwbs);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <monad_event/event_metadata.h>
 #include <monad_event/event_ring_util.h>
@@ -9,26 +7,28 @@
 #include "monad_storage.h"
 #include "reader.h"
 
-int reader_open(struct reader *reader, const char *ring)
+int reader_open(struct reader *reader, const char *ring, bool *unused)
 {
 	int err;
 
 	memset(reader, 0, sizeof(*reader));
 	err = monad_event_ring_open(&reader->ring, ring, 0);
 	if (err) {
-		error("%s", monad_event_ring_get_last_error());
-		if (err == ENOENT && access("/sys/module/monad_ring", F_OK))
-			error("the module is not loaded: modprobe monad_ring");
+		error("%s", lib_error());
 		return EXIT_FAILED;
 	}
 	if (reader->ring.header->content_type == MONAD_EVENT_CONTENT_TYPE_NONE) {
-		error("nothing was ever recorded in ring %s: 'monad-storage start' begins", ring);
+		if (unused)
+			*unused = true;
+		else
+			error("nothing was ever recorded in ring %s: 'monad-storage start' begins",
+			      ring);
 		goto fail;
 	}
 	err = monad_event_ring_check_content_type(&reader->ring, MONAD_EVENT_CONTENT_TYPE_STORAGE,
 						  g_monad_storage_event_schema_hash);
 	if (err) {
-		error("%s", monad_event_ring_get_last_error());
+		error("%s", lib_error());
 		if (reader->ring.header->content_type == MONAD_EVENT_CONTENT_TYPE_STORAGE)
 			error("the ring was recorded by another version of monad-storage: "
 			      "read it with that one");
@@ -36,7 +36,7 @@ int reader_open(struct reader *reader, const char *ring)
 	}
 	err = monad_event_ring_init_iterator(&reader->ring, &reader->iter);
 	if (err) {
-		error("%s", monad_event_ring_get_last_error());
+		error("%s", lib_error());
 		goto fail;
 	}
 	return EXIT_OK;
@@ -50,61 +50,41 @@ void reader_close(struct reader *reader)
 	monad_event_ring_unmap(&reader->ring);
 }
 
-/*
- * Events of different CPUs may be a little out of order in time: the search by
- * halves goes this much too far back, and the caller leaves out what is older.
- */
+/* Events of different CPUs may be a little out of order in time. */
 #define TIME_SLACK_NS (NSEC_PER_SEC / 4)
 
-bool reader_seek_time(struct reader *reader, uint64_t epoch_ns)
+void reader_note_time(struct reader *reader, uint64_t epoch_ns)
 {
-	uint64_t want = epoch_ns > TIME_SLACK_NS ? epoch_ns - TIME_SLACK_NS : 0;
-	uint64_t low = monad_event_iterator_seek_oldest(&reader->iter), oldest = low;
-	uint64_t high = monad_event_ring_last_seqno(&reader->ring) + 1;
-	struct monad_event_descriptor desc;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (!monad_event_ring_try_copy(&reader->ring, middle, &desc)) {
-			/* overwritten, or still being written, which is new */
-			if (middle < monad_event_ring_oldest_seqno(&reader->ring))
-				low = middle + 1;
-			else
-				high = middle;
-		} else if (desc.record_epoch_nanos < want) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	monad_event_iterator_set_seqno(&reader->iter, low);
-	return low > oldest || oldest == 1;
+	if (epoch_ns + TIME_SLACK_NS < reader->latest_ns)
+		reader->clock_set_back = true;
+	if (epoch_ns > reader->latest_ns)
+		reader->latest_ns = epoch_ns;
 }
 
-bool reader_span(struct reader *reader, uint64_t *oldest_ns, uint64_t *newest_ns)
+/* By looking at all: nothing is in order by time once the clock was set. */
+bool reader_span(struct reader *reader, struct reader_span *span)
 {
-	struct monad_event_iterator iter = reader->iter;
-	uint64_t low = monad_event_iterator_seek_oldest(&iter);
-	uint64_t last = monad_event_ring_last_seqno(&reader->ring), high = last;
+	uint64_t last = monad_event_ring_last_seqno(&reader->ring);
+	uint64_t seqno = monad_event_ring_oldest_seqno(&reader->ring);
+	struct reader times = {};
 	struct monad_event_descriptor desc;
 
-	/* Descriptors outlive payloads: the oldest one that still has its own. */
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (monad_event_ring_try_copy(&reader->ring, middle, &desc) &&
-		    monad_event_ring_payload_check(&reader->ring, &desc))
-			high = middle;
-		else
-			low = middle + 1;
+	memset(span, 0, sizeof(*span));
+	for (; seqno <= last; seqno++) {
+		/* Overwritten meanwhile, or not written. */
+		if (!monad_event_ring_try_copy(&reader->ring, seqno, &desc))
+			continue;
+		/* Descriptors outlive payloads: the oldest one that still has its own. */
+		if (!span->first_seqno &&
+		    !monad_event_ring_payload_check(&reader->ring, &desc))
+			continue;
+		if (!span->first_seqno) {
+			span->first_seqno = desc.seqno;
+			span->oldest_ns = desc.record_epoch_nanos;
+		}
+		span->newest_ns = desc.record_epoch_nanos;
+		reader_note_time(&times, desc.record_epoch_nanos);
 	}
-	if (!monad_event_ring_try_copy(&reader->ring, low, &desc))
-		return false;
-	*oldest_ns = desc.record_epoch_nanos;
-	/* The very newest may still be being written. */
-	while (last > low && !monad_event_ring_try_copy(&reader->ring, last, &desc))
-		last--;
-	*newest_ns = desc.record_epoch_nanos;
-	return true;
+	span->clock_set_back = times.clock_set_back;
+	return span->first_seqno;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-storage replay: prints, or sums up, what is in the ring. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -11,6 +10,7 @@
 #include "parse.h"
 #include "print.h"
 #include "reader.h"
+#include "ring_walk.h"
 #include "summary.h"
 
 static const char doc[] =
@@ -84,19 +84,12 @@ static bool in_time(const struct replay *replay, const struct monad_event_descri
 	       desc->record_epoch_nanos < replay->until_ns;
 }
 
-/* A summary wants the device's flushes too, which are nobody's operation. */
 static bool wanted(const struct replay *replay, const struct monad_event_descriptor *desc)
 {
-	struct filter filter = replay->filter;
-
-	if (!in_time(replay, desc))
-		return false;
-	if (replay->summary && desc->event_type == MONAD_STORAGE_FLUSH_COMPLETE)
-		filter.all_types = true;
-	return filter_descriptor(&filter, desc);
+	return in_time(replay, desc) && filter_descriptor(&replay->filter, desc);
 }
 
-static void handle(const struct replay *replay, struct reader *reader, struct summary *summary,
+static void handle(struct replay *replay, struct reader *reader, struct summary *summary,
 		   struct json_writer *json, const struct monad_event_descriptor *desc)
 {
 	struct storage_event event;
@@ -107,6 +100,7 @@ static void handle(const struct replay *replay, struct reader *reader, struct su
 	case EVENT_OK:
 		if (!filter_event(&replay->filter, &event))
 			return;
+		reader->printed++;
 		if (summary)
 			summary_add(summary, &event);
 		else if (replay->json)
@@ -123,23 +117,28 @@ static void handle(const struct replay *replay, struct reader *reader, struct su
 	}
 }
 
-static void run(const struct replay *replay, struct reader *reader, struct summary *summary,
+static void run(struct replay *replay, struct reader *reader, struct summary *summary,
 		struct json_writer *json)
 {
-	uint64_t last = monad_event_ring_last_seqno(&reader->ring);
 	struct monad_event_descriptor desc;
+	struct ring_walk walk;
+	uint64_t missed;
 
-	while (reader->iter.next_seqno <= last && !ferror(stdout)) {
-		switch (monad_event_iterator_try_next(&reader->iter, &desc)) {
-		case MONAD_EVENT_SUCCESS:
+	ring_walk_begin(&walk, &reader->iter);
+	while (!ferror(stdout)) {
+		switch (ring_walk_next(&walk, &desc, &missed)) {
+		case RING_WALK_EVENT:
+			if (in_time(replay, &desc))
+				reader_note_time(reader, desc.record_epoch_nanos);
 			handle(replay, reader, summary, json, &desc);
 			break;
-		case MONAD_EVENT_NOT_READY:
-			/* Being written right now: newer than what was asked for. */
-			return;
-		case MONAD_EVENT_GAP:
-			reader->missed += monad_event_iterator_recover(&reader->iter);
+		case RING_WALK_GAP:
+			reader->missed += missed;
+			if (!summary)
+				losses_gap(replay->json ? json : NULL, missed);
 			break;
+		case RING_WALK_END:
+			return;
 		}
 	}
 }
@@ -147,18 +146,18 @@ static void run(const struct replay *replay, struct reader *reader, struct summa
 /* What stands above the output, so that nobody takes a part for the whole. */
 static void say_where_it_begins(const struct replay *replay, struct reader *reader)
 {
-	uint64_t oldest, newest;
 	char since[HUMAN_LEN], reach[HUMAN_LEN];
+	struct reader_span span;
 
-	if (!replay->since_ns) {
-		monad_event_iterator_seek_oldest(&reader->iter);
+	if (!replay->since_ns)
 		return;
-	}
-	if (reader_seek_time(reader, replay->since_ns) || !reader_span(reader, &oldest, &newest))
-		return;
-	if (oldest > replay->since_ns)
-		warning("the ring reaches back to %s only, not to %s", human_time(oldest, reach),
-			human_time(replay->since_ns, since));
+	human_time(replay->since_ns, since);
+	if (replay->since_ns > replay->now_ns)
+		warning("--since %s is in the future", since);
+	else if (reader_span(reader, &span) && span.first_seqno > 1 &&
+		 span.oldest_ns > replay->since_ns)
+		warning("the ring reaches back to %s only, not to %s",
+			human_time(span.oldest_ns, reach), since);
 }
 
 int cmd_replay(int argc, char **argv)
@@ -179,11 +178,14 @@ int cmd_replay(int argc, char **argv)
 		error("--since is later than --until");
 		return EXIT_USAGE;
 	}
-	status = reader_open(&reader, replay.ring);
+	status = reader_open(&reader, replay.ring, NULL);
 	if (status)
 		return status;
 	say_where_it_begins(&replay, &reader);
+	ring_seek_start(&reader.iter, &reader.ring);
 	json_init(&json, stdout, replay.summary);
+	/* A summary wants the device's flushes too, which are nobody's operation. */
+	replay.filter.cache_flushes = replay.summary;
 	if (replay.summary)
 		summary = summary_new();
 	else if (!replay.json)
@@ -195,12 +197,8 @@ int cmd_replay(int argc, char **argv)
 		else
 			summary_print(summary, &reader);
 		summary_free(summary);
-	} else if (!replay.json && (reader.missed || reader.expired)) {
-		fflush(stdout);
-		fprintf(stderr,
-			"%" PRIu64 " events, and the payload of %" PRIu64
-			" more, were overwritten before they could be read\n",
-			reader.missed, reader.expired);
+	} else {
+		losses_totals(replay.json ? &json : NULL, &reader);
 	}
 	reader_close(&reader);
 	return EXIT_OK;

@@ -25,6 +25,7 @@
 #include "monad_storage.h"
 #include "monad_storage.skel.h"
 #include "pins.h"
+#include "printable.h"
 
 #define MAX_DEVICES 1024
 
@@ -56,6 +57,7 @@ struct start {
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct start *start = state->input;
+	unsigned long number;
 	char *end;
 
 	switch (key) {
@@ -65,15 +67,24 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'd':
 		if (start->nr_devices == MAX_DEVICES)
 			argp_error(state, "no more than %d disks", MAX_DEVICES);
-		if (disk_find(arg, &start->devices[start->nr_devices]))
+		switch (disk_find(arg, &start->devices[start->nr_devices])) {
+		case DISK_GONE:
+		case DISK_GONE_NUMBER:
+			error("there is no disk %s", arg);
 			exit(EXIT_FAILED);
+		case DISK_INVALID:
+			exit(EXIT_FAILED);
+		case DISK_FOUND:
+			break;
+		}
 		start->nr_devices++;
 		return 0;
 	case 'm':
 		errno = 0;
-		start->max_inflight = strtoul(arg, &end, 0);
-		if (errno || *end || start->max_inflight < 64 || start->max_inflight > 1 << 24)
+		number = strtoul(arg, &end, 0);
+		if (errno || *end || number < 64 || number > 1 << 24)
 			argp_error(state, "--max-inflight is 64 to 16777216, not '%s'", arg);
+		start->max_inflight = number;
 		return 0;
 	case 'v':
 		start->verbose = true;
@@ -129,7 +140,8 @@ static int check_system(void)
 		return -1;
 	}
 	if (statfs(PIN_ROOT, &fs) || fs.f_type != BPF_FS_MAGIC) {
-		error("no BPF file system on %s: mount -t bpf none %s", PIN_ROOT, PIN_ROOT);
+		error("no BPF file system on %s: mount -t bpf -o mode=700 none %s", PIN_ROOT,
+		      PIN_ROOT);
 		return -1;
 	}
 	return 0;
@@ -147,14 +159,12 @@ static int prepare_ring(struct start *start, char *path, size_t path_size,
 
 	err = monad_event_ring_open_fd(start->ring, &fd, path, path_size);
 	if (err) {
-		error("%s", monad_event_ring_get_last_error());
-		if (err == ENOENT && access("/sys/module/monad_ring", F_OK))
-			error("the module is not loaded: modprobe monad_ring");
+		error("%s", lib_error());
 		return err;
 	}
 	err = monad_event_ring_query_device(fd, info);
 	if (err) {
-		error("%s", monad_event_ring_get_last_error());
+		error("%s", lib_error());
 		if (err == ENOTTY)
 			error("%s is a ring file; BPF programs can write to rings of the module "
 			      "only", path);
@@ -310,21 +320,30 @@ static int fill_maps(struct start *start, const struct monad_ring_info *info, co
 	return 0;
 }
 
-static int pin_maps(struct monad_storage *skel)
+static int pin_map(struct bpf_map *map)
 {
-	struct bpf_map *map;
 	char path[128];
 	int err;
 
+	snprintf(path, sizeof(path), PIN_DIR "/" PIN_MAP_PREFIX "%s", bpf_map__name(map));
+	err = -bpf_map__pin(map, path);
+	if (err)
+		error("pinning %s: %s", path, strerror(err));
+	return err;
+}
+
+/* All but the session: with that one the start is complete. */
+static int pin_maps(struct monad_storage *skel)
+{
+	struct bpf_map *map;
+	int err;
+
 	bpf_object__for_each_map(map, skel->obj) {
-		if (bpf_map__is_internal(map))
+		if (bpf_map__is_internal(map) || map == skel->maps.session)
 			continue;
-		snprintf(path, sizeof(path), PIN_DIR "/" PIN_MAP_PREFIX "%s", bpf_map__name(map));
-		err = -bpf_map__pin(map, path);
-		if (err) {
-			error("pinning %s: %s", path, strerror(err));
+		err = pin_map(map);
+		if (err)
 			return err;
-		}
 	}
 	return 0;
 }
@@ -387,7 +406,7 @@ int cmd_start(int argc, char **argv)
 	struct monad_ring_info info;
 	struct monad_storage *skel;
 	unsigned int attached;
-	char path[128];
+	char path[128], text[128];
 	int err;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &start);
@@ -396,10 +415,17 @@ int cmd_start(int argc, char **argv)
 
 	if (check_system())
 		return EXIT_FAILED;
-	if (pins_exist()) {
+	if (pins_lock())
+		return EXIT_FAILED;
+	switch (pins_look()) {
+	case PINS_THERE:
 		error("already recording (%s exists); 'monad-storage status' says more, "
 		      "'monad-storage stop' ends it", PIN_DIR);
 		return EXIT_FAILED;
+	case PINS_NOT_OURS:
+		return EXIT_FAILED;
+	case PINS_NONE:
+		break;
 	}
 	if (prepare_ring(&start, path, sizeof(path), &info))
 		return EXIT_FAILED;
@@ -408,10 +434,7 @@ int cmd_start(int argc, char **argv)
 		return EXIT_FAILED;
 
 	if (mkdir(PIN_DIR, 0700)) {
-		if (errno == EEXIST)
-			error("already recording: somebody else just started it");
-		else
-			error("creating %s: %m", PIN_DIR);
+		error("creating %s: %m", PIN_DIR);
 		monad_storage__destroy(skel);
 		return EXIT_FAILED;
 	}
@@ -420,11 +443,13 @@ int cmd_start(int argc, char **argv)
 		err = pin_maps(skel);
 	if (!err)
 		err = attach_all(skel, &attached);
+	if (!err)
+		err = pin_map(skel->maps.session);
 	monad_storage__destroy(skel);
 	if (err) {
 		pins_remove();
 		return EXIT_FAILED;
 	}
-	printf("recording to %s with %u hooks\n", path, attached);
+	printf("recording to %s with %u hooks\n", printable(text, sizeof(text), path), attached);
 	return EXIT_OK;
 }

@@ -3,10 +3,10 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 
@@ -17,12 +17,13 @@
 #include "losses.h"
 #include "monad_storage.h"
 #include "pins.h"
+#include "printable.h"
 #include "reader.h"
 
 static const char doc[] =
 	"Say whether disks are being recorded, by which hooks, how much is in the ring, "
 	"what was counted and what was lost.\v"
-	"Exit status: 0 recording, 1 not recording or in trouble, 2 called wrongly.\n\n"
+	"Exit status: 0 recording, 1 not recording, half started or in trouble, 2 called wrongly.\n\n"
 	"recursion misses: hits of a tracepoint during which the same program was already "
 	"running on that CPU; the kernel skips those. Runs and time per run are known while "
 	"the sysctl kernel.bpf_stats_enabled is 1.\n";
@@ -33,9 +34,13 @@ static const struct argp_option options[] = {
 	{}
 };
 
+enum recording { NOT_RECORDING, HALF_STARTED, RECORDING };
+
 struct status {
 	const char *ring;
 	bool json;
+	enum recording recording;
+	struct monad_storage_session session; /* while it is recording */
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -115,52 +120,70 @@ static double percent(uint64_t used, uint64_t size)
 	return used < size ? 100.0 * (double)used / (double)size : 100;
 }
 
+static void print_ring_name(const char *name)
+{
+	char text[PATH_MAX];
+
+	printf("\nRing %s\n", printable(text, sizeof(text), name));
+}
+
 static void print_ring(struct reader *reader, const char *name)
 {
-	uint64_t oldest, newest, last = monad_event_ring_last_seqno(&reader->ring);
+	uint64_t last = monad_event_ring_last_seqno(&reader->ring);
 	uint64_t capacity = reader->ring.desc_capacity_mask + 1;
 	uint64_t payload = reader->ring.payload_buf_mask + 1;
 	uint64_t next_byte = reader->ring.header->control.next_payload_byte;
 	char text[HUMAN_LEN], size[HUMAN_LEN], span[HUMAN_LEN];
+	struct reader_span reach;
 
-	printf("\nRing %s\n", name);
+	print_ring_name(name);
 	printf("  events               %s recorded, room for %s and %s of payload\n",
 	       human_count(last, text), human_count(capacity, span),
 	       human_bytes(payload, size));
 	printf("  fill                 %.1f %% of the events, %.1f %% of the payload\n",
 	       percent(last, capacity), percent(next_byte, payload));
-	if (reader_span(reader, &oldest, &newest)) {
-		human_span(newest - oldest, span);
-		printf("  reaches back         %s, from %s", span, human_time(oldest, text));
-		printf(" to %s\n", human_time(newest, text));
-	}
+	if (!reader_span(reader, &reach))
+		return;
+	human_span(reach.newest_ns > reach.oldest_ns ? reach.newest_ns - reach.oldest_ns : 0, span);
+	printf("  reaches back         %s, from %s", span, human_time(reach.oldest_ns, text));
+	printf(" to %s%s\n", human_time(reach.newest_ns, text),
+	       reach.clock_set_back ? " (the clock was set back meanwhile)" : "");
 }
 
-static void print_status(struct status *status, bool running, const char *ring)
+static void print_status(struct status *status)
 {
-	struct monad_storage_session session;
 	struct monad_storage_counters counters;
 	struct hook found[NR_HOOKS] = {};
+	bool unused = false;
 	struct reader reader;
 	char text[HUMAN_LEN];
 
-	if (running && !pins_read_session(&session))
-		printf("Recording%s since %s\n", session.filtered ? " some disks" : "",
-		       human_time(session.started_ns, text));
-	else
-		puts(running ? "Half started: 'monad-storage stop', then start again" :
-			       "Not recording");
-	if (running) {
+	switch (status->recording) {
+	case RECORDING:
+		printf("Recording%s since %s\n", status->session.filtered ? " some disks" : "",
+		       human_time(status->session.started_ns, text));
+		break;
+	case HALF_STARTED:
+		puts("Half started: 'monad-storage stop', then start again");
+		break;
+	case NOT_RECORDING:
+		puts("Not recording");
+		break;
+	}
+	if (status->recording != NOT_RECORDING) {
 		pins_visit_links(note_hook, found);
 		print_hooks(found);
 		if (!pins_read_counters(&counters))
 			print_counters(&counters);
 	}
-	if (!reader_open(&reader, ring)) {
-		print_ring(&reader, ring);
+	if (!reader_open(&reader, status->ring, &unused)) {
+		print_ring(&reader, status->ring);
 		putchar('\n');
 		losses_print(&reader);
 		reader_close(&reader);
+	} else if (unused) {
+		print_ring_name(status->ring);
+		puts("  nothing was ever recorded in it");
 	}
 }
 
@@ -199,42 +222,49 @@ static void json_counters(struct json_writer *json, const struct monad_storage_c
 	}
 }
 
-static void print_status_json(struct status *status, bool running, const char *ring)
+static void json_ring(struct json_writer *json, struct reader *reader, const char *name)
 {
-	struct json_writer json;
-	struct monad_storage_session session;
+	struct reader_span span;
+
+	json_key(json, "ring");
+	json_begin_object(json);
+	json_string_field(json, "name", name);
+	json_u64_field(json, "last_seqno", monad_event_ring_last_seqno(&reader->ring));
+	json_u64_field(json, "capacity", reader->ring.desc_capacity_mask + 1);
+	json_u64_field(json, "payload_bytes", reader->ring.payload_buf_mask + 1);
+	json_u64_field(json, "next_payload_byte", reader->ring.header->control.next_payload_byte);
+	if (reader_span(reader, &span)) {
+		json_u64_field(json, "oldest_ns", span.oldest_ns);
+		json_u64_field(json, "newest_ns", span.newest_ns);
+		json_bool_field(json, "clock_set_back", span.clock_set_back);
+	}
+	json_end_object(json);
+}
+
+static void print_status_json(struct status *status)
+{
 	struct monad_storage_counters counters;
 	struct hook found[NR_HOOKS] = {};
-	uint64_t oldest, newest;
+	struct json_writer json;
+	bool unused = false;
 	struct reader reader;
 
 	json_init(&json, stdout, true);
 	json_begin_object(&json);
-	json_bool_field(&json, "recording", running);
-	if (running) {
-		if (!pins_read_session(&session)) {
-			json_u64_field(&json, "started_ns", session.started_ns);
-			json_bool_field(&json, "filtered", session.filtered);
-		}
+	json_bool_field(&json, "recording", status->recording == RECORDING);
+	json_bool_field(&json, "half_started", status->recording == HALF_STARTED);
+	if (status->recording == RECORDING) {
+		json_u64_field(&json, "started_ns", status->session.started_ns);
+		json_bool_field(&json, "filtered", status->session.filtered);
+	}
+	if (status->recording != NOT_RECORDING) {
 		pins_visit_links(note_hook, found);
 		json_hooks(&json, found);
 		if (!pins_read_counters(&counters))
 			json_counters(&json, &counters);
 	}
-	if (!reader_open(&reader, ring)) {
-		json_key(&json, "ring");
-		json_begin_object(&json);
-		json_string_field(&json, "name", ring);
-		json_u64_field(&json, "last_seqno", monad_event_ring_last_seqno(&reader.ring));
-		json_u64_field(&json, "capacity", reader.ring.desc_capacity_mask + 1);
-		json_u64_field(&json, "payload_bytes", reader.ring.payload_buf_mask + 1);
-		json_u64_field(&json, "next_payload_byte",
-			       reader.ring.header->control.next_payload_byte);
-		if (reader_span(&reader, &oldest, &newest)) {
-			json_u64_field(&json, "oldest_ns", oldest);
-			json_u64_field(&json, "newest_ns", newest);
-		}
-		json_end_object(&json);
+	if (!reader_open(&reader, status->ring, &unused)) {
+		json_ring(&json, &reader, status->ring);
 		losses_print_json(&json, &reader);
 		reader_close(&reader);
 	}
@@ -242,26 +272,45 @@ static void print_status_json(struct status *status, bool running, const char *r
 	json_end(&json);
 }
 
+/* 0, or -1 after a message. */
+static int look(struct status *status)
+{
+	int err;
+
+	switch (pins_look()) {
+	case PINS_NOT_OURS:
+		return -1;
+	case PINS_NONE:
+		status->recording = NOT_RECORDING;
+		return 0;
+	case PINS_THERE:
+		break;
+	}
+	err = pins_read_session(&status->session);
+	if (err == -EPERM || err == -EACCES) {
+		error("looking at what is recorded takes root");
+		return -1;
+	}
+	status->recording = err ? HALF_STARTED : RECORDING;
+	return 0;
+}
+
 int cmd_status(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse_option, NULL, doc, NULL, NULL, NULL };
-	static struct monad_storage_session session;
 	struct status status = {};
-	const char *ring;
-	bool running;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &status);
-	if (access(PIN_DIR, F_OK) && errno == EACCES) {
-		error("looking at %s takes root", PIN_DIR);
+	if (look(&status))
 		return EXIT_FAILED;
-	}
-	running = pins_exist();
-	ring = status.ring;
-	if (!ring)
-		ring = running && !pins_read_session(&session) ? session.ring : DEFAULT_RING;
+	/* If a start is under way, it is half started until that is done. */
+	if (status.recording == HALF_STARTED && (pins_lock() || look(&status)))
+		return EXIT_FAILED;
+	if (!status.ring)
+		status.ring = status.recording == RECORDING ? status.session.ring : DEFAULT_RING;
 	if (status.json)
-		print_status_json(&status, running, ring);
+		print_status_json(&status);
 	else
-		print_status(&status, running, ring);
-	return running ? EXIT_OK : EXIT_FAILED;
+		print_status(&status);
+	return status.recording == RECORDING ? EXIT_OK : EXIT_FAILED;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-storage stop: unpins, which detaches and frees everything. */
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -94,13 +93,20 @@ int cmd_stop(int argc, char **argv)
 	int removed;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
-	if (!pins_exist()) {
-		if (errno == EACCES) {
-			error("looking at %s takes root", PIN_DIR);
-			return EXIT_FAILED;
-		}
+	if (geteuid()) {
+		error("stopping takes root");
+		return EXIT_FAILED;
+	}
+	if (pins_lock())
+		return EXIT_FAILED;
+	switch (pins_look()) {
+	case PINS_NOT_OURS:
+		return EXIT_FAILED;
+	case PINS_NONE:
 		puts("not recording");
 		return EXIT_OK;
+	case PINS_THERE:
+		break;
 	}
 	pins_visit_links(note_program, &programs);
 	removed = pins_remove();

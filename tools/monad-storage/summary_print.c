@@ -8,6 +8,7 @@
 #include "human.h"
 #include "losses.h"
 #include "monad_storage.h"
+#include "printable.h"
 #include "summary_data.h"
 
 #define TOP_ACTORS 10
@@ -22,7 +23,7 @@ static const char *const phase_names[PHASES] = { "queue", "device", "total" };
 static const char *row_disk(const struct summary_row *row, char name[32])
 {
 	if (row->disk[0])
-		snprintf(name, 32, "%s", row->disk);
+		printable(name, 32, row->disk);
 	else if (row->dev)
 		disk_name(row->dev, name, 32);
 	else
@@ -149,7 +150,7 @@ static void print_histogram(const struct summary_row *row)
 static void print_actors(const struct summary *summary)
 {
 	struct summary_actor *actors = summary_sorted_actors(summary);
-	char bytes[HUMAN_LEN], wait[HUMAN_LEN], max[HUMAN_LEN];
+	char bytes[HUMAN_LEN], wait[HUMAN_LEN], max[HUMAN_LEN], comm[MONAD_STORAGE_COMM_LEN];
 
 	printf("\nWho waited longest (%u in all)\n  %-16s %8s %9s %6s %5s %10s %9s\n",
 	       summary->nr_actors, "COMM", "PID", "OPS", "SIZE", "ERR", "WAITED", "SLOWEST");
@@ -157,11 +158,18 @@ static void print_actors(const struct summary *summary)
 		const struct summary_actor *a = &actors[i];
 
 		printf("  %-16s %8u %9" PRIu64 " %6s %5" PRIu64 " %10s %9s%s\n",
-		       a->comm[0] ? a->comm : "(unknown)", a->tgid, a->ops,
-		       human_bytes(a->bytes, bytes), a->errors, human_duration(a->wait_ns, wait),
-		       human_duration(a->max_ns, max), a->kthread ? "  kernel thread" : "");
+		       printable(comm, sizeof(comm), a->comm[0] ? a->comm : "(unknown)"), a->tgid,
+		       a->ops, human_bytes(a->bytes, bytes), a->errors,
+		       human_duration(a->wait_ns, wait), human_duration(a->max_ns, max),
+		       a->kthread ? "  kernel thread" : "");
 	}
 	free(actors);
+}
+
+/* Never below zero, whatever the clock did. */
+static uint64_t summary_span(const struct summary *summary)
+{
+	return summary->last_ns > summary->first_ns ? summary->last_ns - summary->first_ns : 0;
 }
 
 void summary_print(const struct summary *summary, const struct reader *reader)
@@ -173,8 +181,10 @@ void summary_print(const struct summary *summary, const struct reader *reader)
 		puts("No operation ended in that time.\n");
 	} else {
 		printf("%s operations in %s, from %s to %s\n\n", human_count(summary->ops, ops),
-		       human_span(summary->last_ns - summary->first_ns, span),
+		       human_span(summary_span(summary), span),
 		       human_time(summary->first_ns, first), human_time(summary->last_ns, last));
+		if (reader->clock_set_back)
+			puts("The clock was set back meanwhile: that is not how long it took.\n");
 		print_rows(rows, summary->nr_rows);
 		for (unsigned int i = 0; i < summary->nr_rows; i++) {
 			if (rows[i]->ops >= HISTOGRAM_MIN_OPS)
@@ -255,6 +265,7 @@ void summary_print_json(struct json_writer *json, const struct summary *summary,
 	json_begin_object(json);
 	json_u64_field(json, "first_ns", summary->first_ns);
 	json_u64_field(json, "last_ns", summary->last_ns);
+	json_bool_field(json, "clock_set_back", reader->clock_set_back);
 	json_key(json, "rows");
 	json_begin_array(json);
 	for (unsigned int i = 0; i < summary->nr_rows; i++)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-storage trace: prints events as they come. */
-#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "filter.h"
+#include "losses.h"
 #include "monad_storage.h"
 #include "print.h"
 #include "reader.h"
+#include "ring_walk.h"
 
 /* How long to wait for more when there is nothing. */
 #define PAUSE_US 5000
@@ -68,20 +69,6 @@ static void interrupt(int signal)
 	interrupted = 1;
 }
 
-static void report_gap(struct json_writer *json, bool as_json, uint64_t missed)
-{
-	if (as_json) {
-		json_begin_object(json);
-		json_string_field(json, "type", "gap");
-		json_u64_field(json, "missed", missed);
-		json_end_object(json);
-		json_end(json);
-	} else {
-		printf("--- %" PRIu64 " events were overwritten before they could be read ---\n",
-		       missed);
-	}
-}
-
 /* Prints one event if it is wanted. */
 static void handle(struct trace *trace, struct reader *reader, struct json_writer *json,
 		   const struct monad_event_descriptor *desc)
@@ -94,6 +81,7 @@ static void handle(struct trace *trace, struct reader *reader, struct json_write
 	case EVENT_OK:
 		if (!filter_event(&trace->filter, &event))
 			return;
+		reader->printed++;
 		if (trace->json)
 			print_event_json(json, &event);
 		else
@@ -108,9 +96,15 @@ static void handle(struct trace *trace, struct reader *reader, struct json_write
 	}
 }
 
+static void gap(struct reader *reader, struct json_writer *json, uint64_t missed)
+{
+	reader->missed += missed;
+	losses_gap(json, missed);
+}
+
 static void follow(struct trace *trace, struct reader *reader)
 {
-	struct json_writer json;
+	struct json_writer json, *as_json = trace->json ? &json : NULL;
 	struct monad_event_descriptor desc;
 	uint64_t missed;
 
@@ -123,16 +117,20 @@ static void follow(struct trace *trace, struct reader *reader)
 			handle(trace, reader, &json, &desc);
 			break;
 		case MONAD_EVENT_NOT_READY:
+			missed = ring_recover_if_lapped(&reader->iter);
+			if (missed) {
+				gap(reader, as_json, missed);
+				break;
+			}
 			fflush(stdout);
 			usleep(PAUSE_US);
 			break;
 		case MONAD_EVENT_GAP:
-			missed = monad_event_iterator_recover(&reader->iter);
-			reader->missed += missed;
-			report_gap(&json, trace->json, missed);
+			gap(reader, as_json, monad_event_iterator_recover(&reader->iter));
 			break;
 		}
 	}
+	losses_totals(as_json, reader);
 }
 
 int cmd_trace(int argc, char **argv)
@@ -145,7 +143,7 @@ int cmd_trace(int argc, char **argv)
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &trace);
-	status = reader_open(&reader, trace.ring);
+	status = reader_open(&reader, trace.ring, NULL);
 	if (status)
 		return status;
 	sigaction(SIGINT, &action, NULL);
@@ -153,12 +151,6 @@ int cmd_trace(int argc, char **argv)
 	if (!trace.json)
 		print_header(trace.filter.all_types);
 	follow(&trace, &reader);
-	fflush(stdout);
-	if (!trace.json && (reader.missed || reader.expired))
-		fprintf(stderr,
-			"%" PRIu64 " events missed, and the payload of %" PRIu64
-			" more, because this reader was too slow\n",
-			reader.missed, reader.expired);
 	reader_close(&reader);
 	return EXIT_OK;
 }

@@ -19,6 +19,9 @@
 
 #define DEVICE_PREFIX MONAD_RING_DEVICE_NAME "-"
 
+#define FIND_HINT \
+	"kernel rings need the module: modprobe monad_ring; a file elsewhere needs a / in its name"
+
 /* "monad_ring" or "monad_ring-NAME": the name of a device. */
 static bool is_device_name(const char *name)
 {
@@ -100,12 +103,15 @@ static int find_ring(const char *name, char *path, size_t path_size)
 	if (is_device_name(name))
 		return FAIL_HINT(ENOENT, "is the kernel module loaded? modprobe monad_ring",
 				 "no device /dev/%s", name);
-	return FAIL_HINT(ENOENT,
-			 "kernel rings need the module: modprobe monad_ring; a file elsewhere "
-			 "needs a / in its name",
-			 "no event ring `%s`: neither the device /dev/" DEVICE_PREFIX
+	if (err)
+		return FAIL_HINT(ENOENT, FIND_HINT,
+				 "no event ring `%s`: there is no device /dev/" DEVICE_PREFIX
+				 "%s, and no directory of ring files",
+				 name, name);
+	return FAIL_HINT(ENOENT, FIND_HINT,
+			 "no event ring `%s`: there is neither the device /dev/" DEVICE_PREFIX
 			 "%s nor a file in %s",
-			 name, name, err ? "a ring directory, as there is none," : dir);
+			 name, name, dir);
 }
 
 static const char *open_hint(int err, const char *path)

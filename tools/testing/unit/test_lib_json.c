@@ -8,6 +8,7 @@
 
 #include "../../lib/format.h"
 #include "../../lib/json_writer.h"
+#include "../../lib/printable.h"
 #include "tap.h"
 
 static char *text;
@@ -46,6 +47,7 @@ static void test_strings(void)
 	STRING("\"\\/", "\"\\\"\\\\/\"");
 	STRING("\n\t\r\b\f", "\"\\n\\t\\u000d\\u0008\\u000c\"");
 	STRING("\0\x01\x1f\x7f", "\"\\u0000\\u0001\\u001f\\u007f\"");
+	STRING("\xc2\x80\xc2\x9b\xc2\xa0", "\"\\u0080\\u009b\xc2\xa0\"");
 	STRING("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
 	/* Not UTF-8: stray, cut off, overlong, a surrogate, too large. */
 	STRING("\x80", "\"\\ufffd\"");
@@ -143,9 +145,26 @@ static void test_formats(void)
 	diag("the end of time: %s", buf);
 }
 
+static void test_printable(void)
+{
+	char buf[16];
+
+	eq_str(printable(buf, sizeof(buf), "kworker/0:1H"), "kworker/0:1H", "plain text stays");
+	eq_str(printable(buf, sizeof(buf), "\303\244\342\202\254\360\237\230\200"),
+	       "\303\244\342\202\254\360\237\230\200", "so does UTF-8");
+	eq_str(printable(buf, sizeof(buf), "\033[2J\r\n\177"), "?[2J???", "control characters");
+	eq_str(printable(buf, sizeof(buf), "\302\2332J\302\200\302\237\302\240"),
+	       "?2J??\302\240", "C1 controls in UTF-8");
+	eq_str(printable(buf, sizeof(buf), "\233x\355\240\200\300\200\303"), "?x??????",
+	       "bytes that are no UTF-8");
+	eq_str(printable(buf, 4, "ab\303\244"), "ab", "cut between characters");
+	eq_str(printable(buf, 1, "ab"), "", "cut to nothing");
+}
+
 int main(void)
 {
 	test_strings();
+	test_printable();
 	test_values();
 	test_structure();
 	test_formats();

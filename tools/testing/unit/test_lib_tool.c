@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <monad/event_ring.h>
+
 #include "ring_image.h"
 #include "tap.h"
 
@@ -50,8 +52,10 @@ static void save(const struct image *image, const char *name)
 /* Five events: 2 was discarded, the payload of 3 has expired. */
 static void make_rings(void)
 {
+	struct monad_ring_ext ext = {.size = sizeof(ext), .magic = "MONADEX"};
 	struct image image;
 
+	ext.magic[7] = 'T';
 	image_create(&image, 10, 21, 0);
 	put_events_up_to(&image, 5);
 	for (uint64_t seqno = 1; seqno <= 5; seqno++) {
@@ -72,6 +76,16 @@ static void make_rings(void)
 	save(&image, "wrapped");
 	put(&image, slot_offset(&image, 2500), 99999, 8);
 	save(&image, "gap");
+	put(&image, slot_offset(&image, 2500), 0, 8);
+	save(&image, "unwritten");
+	put(&image, 6, 256, 2);
+	save(&image, "other");
+	put(&image, 6, 1, 2);
+	memcpy(image.map + MONAD_RING_EXT_OFFSET, &ext, sizeof(ext));
+	save(&image, "no-boot-id");
+	ext.boot_id[15] = 1;
+	memcpy(image.map + MONAD_RING_EXT_OFFSET, &ext, sizeof(ext));
+	save(&image, "boot-id");
 	put(&image, 48, 1, 8);
 	save(&image, "broken");
 	image_destroy(&image);
@@ -127,6 +141,9 @@ static void test_dump(void)
 	       "filtered "
 	       "out\n",
 	       "says how many");
+	eq_int(run("dump ./unwritten 2>&1 | grep -c -e 'gap: 1 ' -e '^1023 events, 1 missed'"), 0,
+	       "dump with an event that is never written");
+	eq_str(output, "2\n", "goes on behind it");
 }
 
 static void test_watch(void)
@@ -161,6 +178,11 @@ static void test_replaced(void)
 		   " mv next moving; wait; grep -c COUNTER out; grep -c recreated out"),
 	       0, "a file that is replaced");
 	eq_str(output, "6\n1\n", "is followed");
+	eq_int(run("--version >/dev/null; cp small moving; cp other next"), 0, "a ring to replace");
+	eq_int(run("watch ./moving --type COUNTER --timeout 5 2>&1 & watch=$!; sleep 0.5;"
+		   " mv next moving; wait $watch"), 1,
+	       "one that is replaced by another type's is not");
+	ok(strstr(output, "made anew, and is not what was asked for"), "and why is said");
 }
 
 static void test_list_info(void)
@@ -177,6 +199,24 @@ static void test_list_info(void)
 	ok(strstr(output, "content type:       1 (test)\n"), "content type");
 	eq_int(run("info --json ./small | grep -e last_seqno -e kind"), 0, "info --json");
 	eq_str(output, "  \"kind\": \"file\",\n  \"last_seqno\": 5,\n", "fields");
+	eq_int(run("info ./boot-id | grep -c 'boot id'"), 0, "info: boot id");
+	eq_int(run("info ./no-boot-id | grep -e 'boot id' -e uuid | wc -l"), 0, "none");
+	eq_str(output, "1\n", "is left out");
+	eq_int(run("info --json ./no-boot-id | grep -e boot_id -e uuid | wc -l"), 0, "in JSON");
+	eq_str(output, "1\n", "too");
+}
+
+/* Names of files can hold escape sequences. */
+static void test_terminal(void)
+{
+	run("--version >/dev/null; mkdir evil; cp small \"$(printf 'evil/\\033[2J\\302\\233')\";"
+	    " cp broken \"$(printf 'evil/\\033[3J')\"");
+	run("list evil 2>&1");
+	ok(strstr(output, "evil/?[2J? "), "list");
+	ok(strstr(output, "evil/?[3J"), "and its messages");
+	ok(!strpbrk(output, "\033\302"), "write no escape sequences");
+	run("info evil/*2J* 2>&1");
+	ok(strstr(output, "evil/?[2J? ") && !strpbrk(output, "\033\302"), "info neither");
 }
 
 static void test_errors(void)
@@ -237,6 +277,7 @@ int main(int argc, char **argv)
 	test_dump();
 	test_watch();
 	test_list_info();
+	test_terminal();
 	test_errors();
 	test_replaced();
 	run("--version >/dev/null; rm -rf ../$(basename $PWD)");

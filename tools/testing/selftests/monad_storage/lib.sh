@@ -153,6 +153,12 @@ start_recording()
 	monad-storage start "$@" >/dev/null || { ok 1 "monad-storage start"; done_testing; }
 }
 
+# events [OPTION]...: what replay has, as JSON, without what it says of gaps and totals
+events()
+{
+	monad-storage replay --json "$@" | jq -c 'select(.seqno)'
+}
+
 # Everything since start_recording, as JSON in $summary.
 summarize()
 {

@@ -20,7 +20,7 @@ for scheduler in none mq-deadline; do
 	wait $pid
 	dd if="/dev/$disk" of=/dev/null bs=16k count=50 iflag=direct 2>/dev/null
 	summarize
-	is "$(monad-storage replay --json --since "$began" -o write -p $pid |
+	is "$(events --since "$began" -o write -p $pid |
 		jq -r '[.comm, .pid, .tid] | join(" ")' | sort | uniq -c | xargs)" \
 		"100 dd $pid $pid" "$scheduler: 100 direct writes by dd, process $pid"
 	is "$(ops "$disk" write)" 100 "$scheduler: and no others"

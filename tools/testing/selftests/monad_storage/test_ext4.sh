@@ -26,14 +26,14 @@ after=$(diskstats "$disk")
 echo "# reads, sectors, writes, sectors, discards, sectors, flushes: $(difference "$before" "$after")"
 is "$(diskstats_from_events "$disk")" "$(difference "$before" "$after")" \
 	"events and /proc/diskstats agree"
-sequenced=$(monad-storage replay --json --since "$began" -o write |
+sequenced=$(events --since "$began" -o write |
 	jq -r 'select(.flags | index("flush_seq")) | .seqno' | wc -l)
 at_least "$sequenced" 1 "some writes went through the flush sequence"
-is "$(monad-storage replay --json --since "$began" -o write |
+is "$(events --since "$began" -o write |
 	jq -r 'select((.flags | index("flush_seq")) and (.bytes == 0 or .partials != 1 or
 	       .total_ns < .queue_ns + .device_ns)) | .seqno' | wc -l)" 0 \
 	"each of them has its bytes, one data part, and times that add up"
-at_least "$(monad-storage replay --json --since "$began" |
+at_least "$(events --since "$began" |
 	jq -r 'select(.comm | startswith("jbd2")) | .seqno' | wc -l)" 1 "the journal's thread is named"
 at_least "$(from_summary '[.actors[] | select(.comm == "fio")] | length')" 1 "fio is named"
 nothing_lost

@@ -28,9 +28,9 @@ is "$(ops "$disk" cache_flush)" $N "the device was told to flush $N times"
 is "$(ops "$disk" write)" 0 "and nothing was written"
 is "$(diskstats_from_events "$disk")" "$(difference "$before" "$after")" \
 	"/proc/diskstats, which calls them writes of 0 sectors and flushes, agrees"
-is "$(monad-storage replay --json --since "$began" -o flush | jq -r .comm | sort | uniq -c | xargs)" \
+is "$(events --since "$began" -o flush | jq -r .comm | sort | uniq -c | xargs)" \
 	"$N sync" "their actor is who called fsync"
-is "$(monad-storage replay --json --since "$began" -o flush |
+is "$(events --since "$began" -o flush |
 	jq -r 'select(.device_ns >= 5000000 and .total_ns >= .device_ns) | .seqno' | wc -l)" $N \
 	"each took 5 ms at the device"
 nothing_lost
@@ -40,7 +40,7 @@ dd if=/dev/zero of="/dev/$disk" bs=4k count=10 oflag=direct,dsync 2>/dev/null
 summarize
 is "$(ops "$disk" write)" 10 "O_DSYNC: 10 writes"
 is "$(ops "$disk" flush)" 10 "O_DSYNC: 10 flushes"
-at_least "$(monad-storage replay --json --since "$began" |
+at_least "$(events --since "$began" |
 	jq -s '[.[].device_ns] | min')" 5000000 "O_DSYNC: each of them took 5 ms"
 nothing_lost
 monad-storage stop >/dev/null

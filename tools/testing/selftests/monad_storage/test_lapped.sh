@@ -22,7 +22,7 @@ seqno()
 
 runs "start on a ring of 1024 events" monad-storage start --ring tiny -d "$disk"
 began=$(seqno)
-monad-storage trace --ring tiny --all --json >/tmp/trace &
+monad-storage trace --ring tiny --all --json >/tmp/trace 2>/tmp/trace.err &
 reader=$!
 sleep 1
 kill -STOP $reader
@@ -32,14 +32,19 @@ kill -CONT $reader
 sleep 2
 kill $reader
 wait $reader 2>/dev/null
+is $? 0 "the reader ends well"
+grep -q "events, and the payload of .* were overwritten" /tmp/trace.err
+ok $? "and says that it was too slow"
 
 events=$(($(seqno) - began))
-printed=$(jq -r 'select(.type != "gap") | .seqno' /tmp/trace | wc -l)
+printed=$(jq -r 'select(.seqno) | .seqno' /tmp/trace | wc -l)
 missed=$(jq -r 'select(.type == "gap") | .missed' /tmp/trace | awk '{ n += $1 } END { print n + 0 }')
 echo "# $events events, $printed printed, $missed missed"
 at_least "$missed" 1 "the reader was lapped"
 is $((printed + missed)) "$events" "printed and missed are all there were"
-is "$(jq -r 'select(.type != "gap") | .seqno' /tmp/trace | sort -n | uniq -d | wc -l)" 0 \
+is "$(jq -c 'select(.type == "totals") | [.events + .expired, .missed]' /tmp/trace)" \
+	"[$printed,$missed]" "and what the totals say"
+is "$(jq -r 'select(.seqno) | .seqno' /tmp/trace | sort -n | uniq -d | wc -l)" 0 \
 	"none was printed twice"
 is "$(($(counter issued) + $(counter completed)))" "$events" "and all that the programs saw"
 is "$(monad-storage status --json | jq -r '[.losses.ring, .losses.probe | add] | add')" 0 \

@@ -35,18 +35,18 @@ sleep 1
 dd if=/dev/zero of="/dev/$disk" bs=4k count=5 oflag=direct 2>/dev/null
 dd if=/dev/zero of="/dev/$other" bs=4k count=7 oflag=direct 2>/dev/null
 wait
-is "$(jq -r '[.disk, .op, .comm] | join(" ")' /tmp/trace | sort | uniq -c | xargs)" \
+is "$(jq -r 'select(.seqno) | [.disk, .op, .comm] | join(" ")' /tmp/trace | sort | uniq -c | xargs)" \
 	"5 $disk write dd" "trace -d shows what happens on one disk"
-is "$(monad-storage replay --json --since "$began" -o write | wc -l)" 12 "replay shows both"
-is "$(monad-storage replay --json --since "$began" --all -d "$other" |
+is "$(events --since "$began" -o write | wc -l)" 12 "replay shows both"
+is "$(events --since "$began" --all -d "$other" |
 	jq -r .type | sort | uniq -c | xargs)" "7 rq_complete 7 rq_issue" "--all shows each step"
-is "$(monad-storage replay --json --since "$began" --errors | wc -l)" 0 "no errors"
-is "$(monad-storage replay --json --until "$began" --since "$began" | wc -l)" 0 "an empty time"
+is "$(events --since "$began" --errors | wc -l)" 0 "no errors"
+is "$(events --until "$began" --since "$began" | wc -l)" 0 "an empty time"
 
 runs "stop" monad-storage stop
 is "$(find /sys/fs/bpf -name "*monad_storage*" | wc -l)" 0 "nothing is pinned any more"
 dd if=/dev/zero of="/dev/$disk" bs=4k count=5 oflag=direct 2>/dev/null
-is "$(monad-storage replay --json --since "$began" -o write | wc -l)" 12 \
+is "$(events --since "$began" -o write | wc -l)" 12 \
 	"what was recorded is still there, and no more"
 runs "stop again" monad-storage stop
 
@@ -57,14 +57,18 @@ runs "start on one disk only" monad-storage start -d "$other"
 began=@$(date +%s.%N)
 dd if=/dev/zero of="/dev/$disk" bs=4k count=5 oflag=direct 2>/dev/null
 dd if=/dev/zero of="/dev/$other" bs=4k count=7 oflag=direct 2>/dev/null
-is "$(monad-storage replay --json --since "$began" | jq -r .disk | sort | uniq -c | xargs)" \
+is "$(events --since "$began" | jq -r .disk | sort | uniq -c | xargs)" \
 	"7 $other" "only that disk is recorded"
 is "$(monad-storage status --json | jq -r '.inflight.issued + .inflight.queued')" 0 \
 	"and no state of the other is kept"
 monad-storage stop >/dev/null
 
-monad-storage replay -d no_such_disk 2>/dev/null
-is $? 1 "an unknown disk is an error"
+runs "an unknown disk can be one that is gone" monad-storage replay -d no_such_disk
+remove_null_blks
+is "$(events --since "$began" -d "$other" 2>/tmp/message | jq -r .disk | sort | uniq -c | xargs)" \
+	"7 $other" "events of a disk that is gone are found by its name"
+grep -q "there is no disk $other now" /tmp/message
+ok $? "with a warning"
 monad-storage replay --since yesterdayish 2>/dev/null
 is $? 2 "a time that is none is a usage error"
 monad-storage nonsense 2>/dev/null

@@ -22,7 +22,7 @@ after=$(diskstats "$disk")
 is "$(ops "$disk" read)" 1 "one operation"
 is "$(ops "$disk" read errors)" 1 "one error"
 is "$(ops "$disk" read total.samples)" 1 "one latency"
-is "$(monad-storage replay --errors --json --since "$began" |
+is "$(events --errors --since "$began" |
 	jq -r '[.error, .comm, .sector, .bytes] | join(" ")')" "ENODATA dd 4608 65536" \
 	"it is ENODATA, by dd, and where"
 is "$(monad-storage replay --errors --since "$began" | grep -c ENODATA)" 1 "and in the table"

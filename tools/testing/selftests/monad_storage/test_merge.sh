@@ -42,7 +42,7 @@ merged=$(counter merged)
 is "$(diskstats_from_events "$disk")" "$(difference "$before" "$after")" \
 	"events and /proc/diskstats agree"
 is "$(ops "$disk" read bytes)" 20480 "no byte is missing"
-is "$(monad-storage replay --all --json --since "$began" |
+is "$(events --all --since "$began" |
 	jq -r 'select(.type == "rq_merge") | [.comm, .bytes] | join(" ")')" "fio 4096" \
 	"the merge is an event, with its actor"
 is "$(($(counter completed) + merged))" "$(counter started)" "what was started ended or was merged"

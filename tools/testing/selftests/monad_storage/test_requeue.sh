@@ -37,7 +37,7 @@ sleep 1
 echo 0 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
 wait
 summarize
-is "$(monad-storage replay --json --since "$began" -o read |
+is "$(events --since "$began" -o read |
 	jq -r 'select((.flags | index("timed_out")) and .total_ns >= 1900000000) | .comm')" dd \
 	"timeout: one read, that timed out and took 2 s in all"
 at_least "$(counter timeouts)" 1 "timeout: counted"

@@ -28,7 +28,7 @@ is "$(diskstats_from_events "$disk")" "$(difference "$before" "$after")" \
 	"events and /proc/diskstats agree"
 is "$(from_summary --arg dm "$dm" '[.rows[] | select(.disk == $dm) | .layer] | unique | join(" ")')" \
 	bio "the dm device is recorded as bios"
-is "$(monad-storage replay --json --since "$began" | jq -r .comm | sort | uniq -c | xargs)" \
+is "$(events --since "$began" | jq -r .comm | sort | uniq -c | xargs)" \
 	"100 dd" "all of them by dd"
 nothing_lost
 dmsetup remove lin
@@ -39,9 +39,9 @@ settle
 start_recording
 dd if=/dev/mapper/slow of=/dev/null bs=4k count=5 iflag=direct 2>/dev/null
 summarize
-at_least "$(monad-storage replay --json --since "$began" -d "$dm" | jq -s '[.[].total_ns] | min')" \
+at_least "$(events --since "$began" -d "$dm" | jq -s '[.[].total_ns] | min')" \
 	55000000 "dm-delay: 50 ms and the disk's 5"
-at_least "$(monad-storage replay --json --since "$began" -d "$disk" |
+at_least "$(events --since "$began" -d "$disk" |
 	jq -s 'if ([.[].device_ns] | max) < 50000000 then [.[].device_ns] | min else 0 end')" \
 	5000000 "the disk below: 5 ms"
 nothing_lost

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The monad-storage command, as a reader of ring files. */
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <monad/storage_event.h>
+#include <monad_event/event_metadata.h>
+
+#include "ring_image.h"
+#include "tap.h"
+
+#define EPOCH 1700000000000000000ULL
+#define SECOND 1000000000ULL
+#define HOUR (3600 * SECOND)
+
+static char tool[PATH_MAX];
+static char dir[] = "/tmp/monad-test-XXXXXX";
+static char output[1 << 20];
+
+static FILE *begin(const char *args)
+{
+	char command[2 * PATH_MAX];
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "cd %s; export TZ=UTC; T=%s; %s", dir, tool, args);
+	pipe = popen(command, "re");
+	if (!pipe)
+		bail_out("popen");
+	return pipe;
+}
+
+static int end(FILE *pipe)
+{
+	size_t len = fread(output, 1, sizeof(output) - 1, pipe);
+	int status;
+
+	output[len] = '\0';
+	while (fgetc(pipe) != EOF)
+		;
+	status = pclose(pipe);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Runs a shell command in which $T is the tool; its exit status, output in @output. */
+static int run(const char *args)
+{
+	return end(begin(args));
+}
+
+static unsigned int count(const char *what)
+{
+	unsigned int n = 0;
+
+	for (const char *p = output; (p = strstr(p, what)); p += strlen(what))
+		n++;
+	return n;
+}
+
+/* The end of a read that took a millisecond. */
+static void put_read(struct image *image, uint64_t seqno, uint64_t time, const char *disk,
+		     const char *comm)
+{
+	struct monad_storage_complete complete = {
+		.dev_major = 8,
+		.bytes = 4096,
+		.total_ns = 1000000,
+		.tgid = 7,
+		.pid = 7,
+		.flags = MONAD_STORAGE_F_TOTAL_NS,
+		.op = MONAD_STORAGE_OP_READ,
+		.issues = 1,
+	};
+	uint64_t payload = (seqno - 1) * sizeof(complete), slot = slot_offset(image, seqno);
+
+	snprintf(complete.comm, sizeof(complete.comm), "%s", comm);
+	snprintf(complete.disk, sizeof(complete.disk), "%s", disk);
+	memcpy(image->map + image->payload_offset + payload % image->payload_size, &complete,
+	       sizeof(complete));
+	put_event(image, seqno, MONAD_STORAGE_RQ_COMPLETE, payload, sizeof(complete));
+	put(image, slot + 16, time, 8);
+	put(image, slot + 32 + 8 * MONAD_STORAGE_TAG_DEVICE,
+	    8ULL << MONAD_STORAGE_TAG_MAJOR_SHIFT | MONAD_STORAGE_OP_READ, 8);
+	put(image, slot + 32 + 8 * MONAD_STORAGE_TAG_LATENCY, 1000000, 8);
+	if (seqno > get(image, 64, 8))
+		put_last_seqno(image, seqno);
+	put_next_byte(image, seqno * sizeof(complete));
+}
+
+static void create(struct image *image)
+{
+	image_create(image, 10, 21, 0);
+	put(image, 6, MONAD_EVENT_CONTENT_TYPE_STORAGE, 2);
+	memcpy(image->map + 8, g_monad_storage_event_schema_hash, 32);
+}
+
+static void save(const struct image *image, const char *name)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (write(fd, image->map, image->size) != (ssize_t)image->size)
+		bail_out("cannot write %s", path);
+	close(fd);
+}
+
+static void make_rings(void)
+{
+	struct image image;
+	uint64_t seqno;
+
+	create(&image);
+	save(&image, "empty");
+	for (seqno = 1; seqno <= 10; seqno++)
+		put_read(&image, seqno, EPOCH + seqno * SECOND, seqno == 3 ? "cciss!c9d9" : "sdx",
+			 seqno == 7 ? "e\033[2J\302\233m\377\177" : "reader");
+	save(&image, "small");
+	put_window_start(&image, 2 * sizeof(struct monad_storage_complete));
+	save(&image, "expired");
+	put_window_start(&image, 0);
+	put(&image, slot_offset(&image, 5), 0, 8);
+	save(&image, "stalled");
+	for (seqno = 1; seqno <= 3000; seqno++)
+		put_read(&image, seqno, EPOCH + seqno * SECOND, "sdx", "reader");
+	save(&image, "full");
+	image_destroy(&image);
+
+	/* Two steps, one of no disk, around the end of an operation. */
+	create(&image);
+	for (seqno = 1; seqno <= 3; seqno++)
+		put_read(&image, seqno, EPOCH, "cciss!c9d9", "reader");
+	for (seqno = 1; seqno <= 3; seqno += 2)
+		put(&image, slot_offset(&image, seqno) + 8, MONAD_STORAGE_RQ_ISSUE, 2);
+	put(&image, slot_offset(&image, 1) + 32 + 8 * MONAD_STORAGE_TAG_DEVICE, 0, 8);
+	save(&image, "steps");
+	image_destroy(&image);
+
+	/* Set back by an hour after 100 events, and forth again after 500 more. */
+	create(&image);
+	for (seqno = 1; seqno <= 600; seqno++)
+		put_read(&image, seqno, EPOCH + seqno * SECOND - (seqno > 100 ? HOUR : 0), "sdx",
+			 "reader");
+	save(&image, "set-back");
+	for (; seqno <= 610; seqno++)
+		put_read(&image, seqno, EPOCH + seqno * SECOND, "sdx", "reader");
+	save(&image, "set-forth");
+	put(&image, 6, 0, 2);
+	save(&image, "unused");
+	image_destroy(&image);
+}
+
+static void test_replay(void)
+{
+	eq_int(run("$T replay -r ./small | wc -l"), 0, "replay");
+	eq_str(output, "11\n", "a header and each event");
+	eq_int(run("$T replay -r ./full --json | grep -c '\"seqno\"'"), 0, "a full ring");
+	eq_str(output, "1024\n", "is replayed from its oldest event on when nobody records");
+	eq_int(run("$T replay -r ./empty --json"), 0, "an empty ring");
+	eq_str(output,
+	       "{\"type\":\"totals\",\"events\":0,\"missed\":0,\"expired\":0,\"unknown\":0}\n",
+	       "has totals");
+	eq_int(run("$T replay -r ./small --json 2>&1 >/dev/null"), 0, "nothing lost");
+	eq_str(output, "", "nothing said");
+}
+
+static void test_losses(void)
+{
+	eq_int(run("$T replay -r ./stalled --json 2>/dev/null"), 0, "an event never written");
+	eq_int(count("\"seqno\""), 9, "does not hide those behind it");
+	ok(strstr(output, "\n{\"type\":\"gap\",\"missed\":1}\n{\"seqno\":6,"), "is a gap");
+	ok(strstr(output, "{\"type\":\"totals\",\"events\":9,\"missed\":1,\"expired\":0,"),
+	   "and in the totals");
+	eq_int(run("$T replay -r ./stalled 2>/dev/null | grep -c sdx"), 0, "in plain output");
+	eq_str(output, "8\n", "too");
+	eq_int(run("$T replay -r ./stalled --summary --json | grep '\"missed\"'"), 0, "a summary");
+	ok(strstr(output, "\"missed\": 1,"), "counts it");
+	eq_int(run("$T replay -r ./expired --json 2>/dev/null"), 0, "payloads that expired");
+	ok(strstr(output, "\"events\":8,\"missed\":0,\"expired\":2,"), "are in the totals");
+	for (int json = 0; json < 2; json++) {
+		eq_int(run(json ? "$T replay -r ./expired --json 2>&1 >/dev/null"
+				: "$T replay -r ./expired 2>&1 >/dev/null"), 0, "and on stderr");
+		ok(strstr(output, "the payload of 2 more"), "how many");
+	}
+}
+
+static void test_clock(void)
+{
+	eq_int(run("$T replay -r ./set-back --json --since @1700000000 2>/dev/null"), 0,
+	       "--since, when the clock was set back later");
+	eq_int(count("\"seqno\""), 100, "finds what was before");
+	run("$T replay -r ./set-forth --json --since @1700000000 2>/dev/null");
+	eq_int(count("\"seqno\""), 110, "and what comes when it was set forth again");
+	run("$T replay -r ./set-forth --json --until @1700000000 2>/dev/null");
+	eq_int(count("\"seqno\""), 500, "--until");
+	eq_int(run("$T replay -r ./set-back --summary"), 0, "a summary");
+	ok(strstr(output, "The clock was set back"), "says so");
+	ok(strstr(output, "600 operations in 59m59s"), "its span is no nonsense");
+	run("$T replay -r ./full --summary");
+	ok(!strstr(output, "set back"), "it does not when it was not");
+	if (geteuid() == 0) {
+		run("$T status -r ./set-back");
+		ok(strstr(output, "reaches back         0.0s, from 2023-11-14 22:13:21 to "
+				  "2023-11-14 21:23:20 (the clock was set back meanwhile)"),
+		   "status, too");
+		run("$T status -r ./full");
+		ok(strstr(output, "reaches back         17m03s, from"), "status");
+		eq_int(run("$T status -r ./unused 2>/dev/null"), 1, "status of a new ring");
+		ok(strstr(output, "nothing was ever recorded in it\n"), "is no error");
+	} else {
+		skip("status takes root");
+	}
+	eq_int(run("$T replay -r ./full --since @1700000000 2>&1 >/dev/null"), 0, "a full ring");
+	ok(strstr(output, "reaches back to 2023-11-14 22:46:17 only"), "says where it begins");
+	eq_int(run("$T replay -r ./small --since 2099-01-01 2>&1"), 0, "--since the future");
+	ok(strstr(output, "is in the future"), "is said");
+}
+
+static void test_disks(void)
+{
+	static const char *const names[] = {
+		"cciss/c9d9", "/dev/cciss/c9d9", "cciss!c9d9",
+	};
+	char args[256];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(args, sizeof(args), "$T replay -r ./small --json -d '%s' 2>message",
+			 names[i]);
+		eq_int(run(args), 0, "-d %s", names[i]);
+		ok(count("\"seqno\"") == 1 && strstr(output, "\"seqno\":3,"), "its event");
+		run("cat message");
+		ok(strstr(output, "there is no disk"), "and a warning");
+	}
+	run("$T replay -r ./small --json -d sdx 2>/dev/null");
+	eq_int(count("\"seqno\""), 9, "another disk that is gone");
+	run("$T replay -r ./small --json -d sdx -d cciss/c9d9 2>/dev/null");
+	eq_int(count("\"seqno\""), 10, "both");
+	run("$T replay -r ./steps --json --all -d cciss/c9d9 2>/dev/null");
+	ok(count("\"seqno\"") == 2 && !strstr(output, "\"seqno\":1,"), "steps, by number");
+	run("$T replay -r ./small --json -d sd 2>/dev/null");
+	eq_int(count("\"seqno\""), 0, "no part of a name");
+	eq_int(run("$T replay -r ./small --json -d 99:99 2>&1"), 0, "a number without a disk");
+	ok(strstr(output, "there is no disk 99:99 now"), "is said");
+	eq_int(run("$T replay -r ./small -d -1:0 2>&1"), 1, "a negative number");
+	ok(strstr(output, "neither a disk's name nor MAJOR:MINOR"), "is none");
+	eq_int(run("$T replay -r ./small -d 8:1048576 2>&1"), 1, "too large a number");
+	eq_int(run("$T replay -r ./small -d /dev/null 2>&1"), 1, "no block device");
+}
+
+static void test_terminal(void)
+{
+	static const char *const commands[] = {
+		"$T replay -r ./small 2>&1", "$T replay -r ./small --summary 2>&1",
+		"$T replay -r './\033[2J\302\233' 2>&1",
+	};
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		run(commands[i]);
+		ok(*output && !strpbrk(output, "\033\177\302\377\233"),
+		   "no escape sequences in: %zu", i);
+	}
+	run("$T replay -r ./small");
+	ok(strstr(output, " e?[2J?m?? "), "but question marks");
+	eq_int(run("$T replay -r ./nothing 2>&1"), 1, "no such ring");
+	ok(!strchr(output, '@') && !strstr(output, ".c:"), "no place in the library's source");
+	eq_int(run("$T replay -r no_such_ring 2>&1"), 1, "no such name");
+	ok(strstr(output, "no event ring `no_such_ring`: there is") && !strstr(output, ",:"),
+	   "is said in one sentence");
+	eq_int(run("$T replay -r monad_ring 2>&1 | grep -c modprobe"), 0, "no module");
+	eq_str(output, "1\n", "is said once");
+}
+
+static void test_output(void)
+{
+	static const char *const commands[] = {
+		"--help", "--version", "replay --help", "replay -r ./small",
+		"replay -r ./full --json", "replay -r ./small --summary", "trace -r ./small",
+	};
+	char args[256];
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		snprintf(args, sizeof(args), "timeout 5 $T %s 2>&1 >/dev/full", commands[i]);
+		eq_int(run(args), 1, "%s >/dev/full", commands[i]);
+		ok(strstr(output, "output was lost"), "says why");
+		ok(count("output was lost") == 1, "once");
+	}
+	eq_int(run("{ $T replay -r ./full 2>&1; echo status $? >&3; } 3>status | head -n 1; "
+		   "cat status"), 0, "a reader that goes away");
+	ok(strstr(output, "status 0\n") && !strstr(output, "lost"), "is no failure");
+}
+
+/* A reader that waits for an event that is never written, until it is lapped. */
+static void test_lapped(void)
+{
+	struct image image = {};
+	char path[PATH_MAX];
+	FILE *pipe;
+
+	run("cp small live");
+	snprintf(path, sizeof(path), "%s/live", dir);
+	create(&image);
+	image.fd = open(path, O_RDWR | O_CLOEXEC);
+	munmap(image.map, image.size);
+	image.map = mmap(NULL, image.size, PROT_READ | PROT_WRITE, MAP_SHARED, image.fd, 0);
+	pipe = begin("timeout -s INT 2 $T trace --json -r ./live 2>message; cat message");
+	sleep(1);
+	for (uint64_t seqno = 12; seqno <= 3000; seqno++) {
+		if (seqno % 1024 != 11)
+			put_read(&image, seqno, EPOCH, "sdx", "reader");
+	}
+	end(pipe);
+	ok(strstr(output, "{\"type\":\"gap\",\"missed\":2030}\n{\"seqno\":2041,"),
+	   "trace notices that it was lapped");
+	ok(strstr(output, "\"missed\":2030,\"expired\":0,"), "totals");
+	ok(strstr(output, "2030 events, and the payload of 0 more"), "a message");
+	image_destroy(&image);
+}
+
+int main(int argc, char **argv)
+{
+	char self[PATH_MAX];
+
+	if (argc < 1 || !realpath(argv[0], self))
+		skip_all("cannot find the build directory");
+	snprintf(tool, sizeof(tool), "%.4000s/../bin/monad-storage", dirname(self));
+	if (access(tool, X_OK) != 0)
+		skip_all("%s is not built", tool);
+	if (!mkdtemp(dir))
+		bail_out("no directory in /tmp");
+	make_rings();
+	test_replay();
+	test_losses();
+	test_clock();
+	test_disks();
+	test_terminal();
+	test_output();
+	test_lapped();
+	run("rm -rf ../$(basename $PWD)");
+	return done_testing();
+}
