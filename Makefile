@@ -48,6 +48,7 @@ include user/user.mk
 include bpf/bpf.mk
 include tools/monad-ring/monad-ring.mk
 include tools/monad-storage/monad-storage.mk
+include tools/examples/examples.mk
 include tools/testing/selftests/monad_ring/selftests.mk
 include tools/testing/unit/unit.mk
 include tools/testing/bench/bench.mk

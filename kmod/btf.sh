@@ -162,13 +162,15 @@ find_resolve_btfids()
 	[ ! -x "$resolve" ] || return 0
 	# What it does to a module has not changed: a later one will do.
 	resolve=$(for file in "$kdir"/../../lib/linux-kbuild-*/tools/bpf/resolve_btfids/resolve_btfids \
-			/usr/lib/linux-kbuild-*/tools/bpf/resolve_btfids/resolve_btfids; do
+			/usr/lib/linux-kbuild-*/tools/bpf/resolve_btfids/resolve_btfids \
+			"${0%/*}"/../build/vm/*/root/usr/lib/linux-kbuild-*/tools/bpf/resolve_btfids/resolve_btfids; do
 			[ ! -x "$file" ] || echo "$file"
 		done | sort -V | tail -n 1)
 	[ -z "$resolve" ] || return 0
 	resolve=$(command -v resolve_btfids) ||
 		fail "resolve_btfids is not to be found" \
-		     "it is in the packages linux-kbuild-6.12.* and later; Debian 12 has them in its suite bookworm-security" \
+		     "it is in Debian's packages linux-kbuild-6.12.* and later; to unpack one below build/, where it is found:" \
+		     "tools/testing/vm/fetch 6.12" \
 		     "or set RESOLVE_BTFIDS to one built from tools/bpf/resolve_btfids of a kernel source"
 }
 

@@ -62,6 +62,8 @@ module_mirror:
 # Does not build: it is likely run by root.
 modules_install:
 	@[ -f $(module_ko) ] || { echo 'modules_install: run make modules first' >&2; exit 1; }
+	@kmod/btf.sh --check $(module_ko) || \
+		{ echo 'modules_install: BPF programs could not write to its rings; make modules says why' >&2; exit 1; }
 	install -D -m 644 $(module_ko) $(DESTDIR)/lib/modules/$(module_release)/updates/monad_ring.ko
 	$(if $(DESTDIR),,depmod -a $(module_release))
 

@@ -123,7 +123,8 @@ void monad_ring_destroy(struct monad_ring *ring)
  * @content_type: enum monad_event_content_type, not NONE
  * @schema_hash: 32 bytes
  *
- * Return: 0, also when the same was said before; -EBUSY when something else was.
+ * Return: 0, also when the same was said before; -EBUSY when something else was, or when
+ * there are events already that may be of any kind.
  */
 int monad_ring_set_content(struct monad_ring *ring, u16 content_type, const u8 *schema_hash)
 {
@@ -132,6 +133,10 @@ int monad_ring_set_content(struct monad_ring *ring, u16 content_type, const u8 *
 
 	mutex_lock(&ring->content_lock);
 	if (header->content_type == MONAD_EVENT_CONTENT_TYPE_NONE) {
+		if (READ_ONCE(header->control.last_seqno)) {
+			err = -EBUSY;
+			goto out;
+		}
 		memcpy(header->schema_hash, schema_hash, sizeof(header->schema_hash));
 		/* A reader that sees the type sees the hash: monad_ring_info(). */
 		smp_store_release(&header->content_type, content_type);
@@ -139,6 +144,7 @@ int monad_ring_set_content(struct monad_ring *ring, u16 content_type, const u8 *
 		   memcmp(header->schema_hash, schema_hash, sizeof(header->schema_hash))) {
 		err = -EBUSY;
 	}
+out:
 	mutex_unlock(&ring->content_lock);
 	return err;
 }

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 usage()
 {
-	sed -n 's/^#\t\{0,1\}//p' "$0" | sed -n '2,12p'
+	sed -n '3,/^set /s/^#[ \t]\{0,1\}//p' "$0"
 	exit 2
 }
 
@@ -145,6 +145,7 @@ part_ring()
 {
 	for kernel in "${kernels[@]}"; do
 		run "ring $kernel" tools/testing/selftests/monad_ring/run --kernel "$kernel"
+		run "example $kernel" tools/examples/test --kernel "$kernel"
 	done
 }
 

@@ -7,21 +7,26 @@
 #
 # Installs what is needed, builds everything, boots a guest, and lets things go
 # wrong in it: a disk becomes slow, a sector cannot be read. Nobody is watching.
-# Only then is the first reader started, and looks back. About five minutes, most
+# Only then is the first reader started, and looks back. A minute or two, most
 # of them for downloads; the machine itself is not touched apart from the
 # packages installed.
 set -eu
 cd "$(dirname "$0")/.."
 
+usage()
+{
+	sed -n '4,/^set /s/^#[ \t]\{0,1\}//p' "$0" >&2
+	exit 2
+}
+
 kernel=6.12
 case $# in
 0) ;;
 2)
-	[ "$1" = --kernel ] || { sed -n 's/^#\t//p' "$0" >&2; exit 2; }
+	[ "$1" = --kernel ] || usage
 	kernel=$2 ;;
 *)
-	sed -n 's/^#\t//p' "$0" >&2
-	exit 2 ;;
+	usage ;;
 esac
 
 log=build/demo.log

@@ -44,6 +44,7 @@ wanted=()
 [ $# -gt 0 ] || set -- all
 for group; do
 	case $group in
+	-h | --help) sed -n '4,/^set /s/^#[ \t]\{0,1\}//p' "$0"; exit 0 ;;
 	build) wanted+=("${build[@]}") ;;
 	check) wanted+=("${check[@]}") ;;
 	vm) wanted+=("${vm[@]}") ;;

@@ -51,7 +51,9 @@ install-lib: lib
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/libmonad_event.pc
 	install -m 644 uapi/monad/*.h $(DESTDIR)$(INCLUDEDIR)/monad/
 	install -m 644 user/include/monad_event/*.h $(DESTDIR)$(INCLUDEDIR)/monad_event/
+	install -m 644 bpf/monad_ring.bpf.h $(DESTDIR)$(INCLUDEDIR)/monad/
 	install -m 644 user/man/*.3 $(DESTDIR)$(MANDIR)/man3/
+	$(if $(DESTDIR),,ldconfig)
 
 -include $(wildcard $(O)/obj/user/*.d)
 

@@ -102,16 +102,23 @@ umount /mnt
 sleep 0.2
 
 say "It is over. Only now does somebody look. What was slow?"
-show "monad-storage replay --min-latency 100ms"
+show "monad-storage replay -d sda --min-latency 100ms"
+echo "
+COMM, PID: who asked for it. RWBS: read, write, sync, ... as blktrace has it. QUEUE-MS: until
+the device had it; DEVICE-MS: until the device was done."
 say "What failed?"
 show "monad-storage replay --errors"
+echo "
+ENODATA is what the block layer makes of a SCSI medium error."
 say "And all in all?"
 show "monad-storage replay --summary"
 say "Does it add up? The kernel's own count in /proc/diskstats, and the recorded events:"
+echo "(/proc/diskstats has each fsync as a write of 0 sectors too; the summary above tells them
+apart.)"
 printf '\n%-8s %-12s %12s %12s %12s %12s %12s\n' DISK "COUNTED BY" READS SECTORS WRITES SECTORS \
 	FLUSHES
 compare nullb0 "$nullb0_before"
 compare sda "$sda_before"
 say "The recording goes on, and can be asked how it is."
-show "monad-storage status | sed -n '1,12p'"
+show "monad-storage status | sed -n '1,10p'"
 exit $status

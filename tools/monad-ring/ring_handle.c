@@ -84,8 +84,12 @@ uint64_t ring_handle_lost_total(const struct ring_handle *handle)
 	const uint64_t *lost = ring_handle_lost(handle);
 	uint64_t total = 0;
 
-	for (unsigned int i = 0; lost && i < MONAD_RING_LOST_MAX; i++)
+	for (unsigned int i = 0; lost && i < MONAD_RING_LOST_MAX; i++) {
+		/* Offered to a ring that does not exist, so not lost by this one. */
+		if (i == MONAD_RING_LOST_RING_GONE)
+			continue;
 		total += __atomic_load_n(&lost[i], __ATOMIC_RELAXED);
+	}
 	return total;
 }
 

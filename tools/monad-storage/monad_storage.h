@@ -9,7 +9,7 @@
 
 #include "output.h"
 
-#define MONAD_STORAGE_VERSION "0.1"
+#define MONAD_STORAGE_VERSION "1.0.0"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -10,4 +10,14 @@ void print_header(bool all_types);
 void print_event(const struct storage_event *event, bool all_types);
 void print_event_json(struct json_writer *json, const struct storage_event *event);
 
+/* What the table shows, for --help. */
+#define COLUMNS_DOC \
+	"COLUMNS\n" \
+	"  COMM, PID  who asked for the I/O, when it was queued\n" \
+	"  RWBS       as blktrace writes it: F flush, R read, W write, D discard,\n" \
+	"             F FUA, A readahead, S sync, M metadata\n" \
+	"  QUEUE-MS   from then until it was handed to the device\n" \
+	"  DEVICE-MS  from the last time it was handed over until it was done\n" \
+	"  TOTAL-MS   all of it\n\n"
+
 #endif /* MONAD_STORAGE_PRINT_H */

@@ -19,7 +19,7 @@ static const char doc[] =
 	"Works while recording goes on, and after it was stopped.\v"
 	"TIME is how long ago (60s, 5m, 2h; a bare number is seconds), a time of day "
 	"(03:12, 03:12:30), a date and time ('2024-05-31 03:12:30'), or @SECONDS since "
-	"1970.\n\n"
+	"1970.\n\n" COLUMNS_DOC
 	"EXAMPLES\n"
 	"  monad-storage replay --since 60s            the last minute\n"
 	"  monad-storage replay --since 03:11 --until 03:13 --min-latency 100ms\n"

@@ -183,7 +183,10 @@ static int prepare_ring(struct start *start, char *path, size_t path_size,
 	       sizeof(content.schema_hash));
 	if (ioctl(fd, MONAD_RING_IOC_SET_CONTENT, &content)) {
 		err = errno;
-		if (err == EBUSY)
+		if (err == EBUSY && info->content_type == MONAD_EVENT_CONTENT_TYPE_NONE)
+			error("ring %s holds events of no declared type; use another ring, or "
+			      "reload monad_ring to empty it", info->name);
+		else if (err == EBUSY)
 			error("ring %s is already for %s events%s; use another ring, or reload "
 			      "monad_ring to empty it",
 			      info->name, monad_event_content_type_name(info->content_type),

@@ -18,17 +18,11 @@ static const char doc[] =
 	"Print I/O as it ends, from now on, until interrupted.\n\n"
 	"Reads the ring only: it does not matter who started the recording, and any "
 	"number of readers can do so at once.\v"
-	"COLUMNS\n"
-	"  COMM, PID  who asked for the I/O, when it was queued\n"
-	"  RWBS       as blktrace writes it: F flush, R read, W write, D discard,\n"
-	"             F FUA, A readahead, S sync, M metadata\n"
-	"  QUEUE-MS   from then until it was handed to the device\n"
-	"  DEVICE-MS  from the last time it was handed over until it was done\n"
-	"  TOTAL-MS   all of it\n\n"
+	COLUMNS_DOC
 	"EXAMPLES\n"
 	"  monad-storage trace                         everything\n"
 	"  monad-storage trace -d sda --min-latency 10ms\n"
-	"  monad-storage trace -p 1234 --json | jq .total_ns\n";
+	"  monad-storage trace -p 1234 --json | jq 'select(.seqno).total_ns'\n";
 
 enum { KEY_JSON = 0x200 };
 

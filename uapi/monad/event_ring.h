@@ -83,6 +83,8 @@ enum monad_event_content_type {
 	MONAD_EVENT_CONTENT_TYPE_COUNT = 4, /* number of the format's own types */
 	/* Ours start here, so that they can never collide with the format's. */
 	MONAD_EVENT_CONTENT_TYPE_STORAGE = 256,
+	/* Yours, for rings of your own, from here to 65535. */
+	MONAD_EVENT_CONTENT_TYPE_PRIVATE = 32768,
 };
 
 /* Event types 0 and 1 mean the same in every content type. */

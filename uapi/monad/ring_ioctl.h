@@ -53,7 +53,7 @@ struct monad_ring_info {
 
 /*
  * Says what the ring holds, once, before the first event is written: EBUSY when
- * it was said already and differently, EPERM without CAP_SYS_ADMIN or
+ * it was said already and differently or when there are events, EPERM without CAP_SYS_ADMIN or
  * CAP_PERFMON, EINVAL for content type NONE.
  */
 struct monad_ring_content {

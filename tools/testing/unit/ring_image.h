@@ -6,6 +6,8 @@
 #ifndef MONAD_RING_IMAGE_H
 #define MONAD_RING_IMAGE_H
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +126,21 @@ static inline void put_events_up_to(struct image *image, uint64_t last)
 	put_last_seqno(image, last);
 	put_next_byte(image, bytes);
 	put_window_start(image, bytes > image->payload_size ? bytes - image->payload_size : 0);
+}
+
+/* Writes the image to the file @name in @dir. */
+static inline void image_save(const struct image *image, const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (write(fd, image->map, image->size) != (ssize_t)image->size) {
+		fprintf(stderr, "cannot write %s\n", path);
+		exit(1);
+	}
+	close(fd);
 }
 
 #endif /* MONAD_RING_IMAGE_H */

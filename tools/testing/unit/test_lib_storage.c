@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The monad-storage command, as a reader of ring files. */
-#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <sys/wait.h>
@@ -96,37 +95,25 @@ static void create(struct image *image)
 	memcpy(image->map + 8, g_monad_storage_event_schema_hash, 32);
 }
 
-static void save(const struct image *image, const char *name)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (write(fd, image->map, image->size) != (ssize_t)image->size)
-		bail_out("cannot write %s", path);
-	close(fd);
-}
-
 static void make_rings(void)
 {
 	struct image image;
 	uint64_t seqno;
 
 	create(&image);
-	save(&image, "empty");
+	image_save(&image, dir, "empty");
 	for (seqno = 1; seqno <= 10; seqno++)
 		put_read(&image, seqno, EPOCH + seqno * SECOND, seqno == 3 ? "cciss!c9d9" : "sdx",
 			 seqno == 7 ? "e\033[2J\302\233m\377\177" : "reader");
-	save(&image, "small");
+	image_save(&image, dir, "small");
 	put_window_start(&image, 2 * sizeof(struct monad_storage_complete));
-	save(&image, "expired");
+	image_save(&image, dir, "expired");
 	put_window_start(&image, 0);
 	put(&image, slot_offset(&image, 5), 0, 8);
-	save(&image, "stalled");
+	image_save(&image, dir, "stalled");
 	for (seqno = 1; seqno <= 3000; seqno++)
 		put_read(&image, seqno, EPOCH + seqno * SECOND, "sdx", "reader");
-	save(&image, "full");
+	image_save(&image, dir, "full");
 	image_destroy(&image);
 
 	/* Two steps, one of no disk, around the end of an operation. */
@@ -136,7 +123,7 @@ static void make_rings(void)
 	for (seqno = 1; seqno <= 3; seqno += 2)
 		put(&image, slot_offset(&image, seqno) + 8, MONAD_STORAGE_RQ_ISSUE, 2);
 	put(&image, slot_offset(&image, 1) + 32 + 8 * MONAD_STORAGE_TAG_DEVICE, 0, 8);
-	save(&image, "steps");
+	image_save(&image, dir, "steps");
 	image_destroy(&image);
 
 	/* Set back by an hour after 100 events, and forth again after 500 more. */
@@ -144,12 +131,12 @@ static void make_rings(void)
 	for (seqno = 1; seqno <= 600; seqno++)
 		put_read(&image, seqno, EPOCH + seqno * SECOND - (seqno > 100 ? HOUR : 0), "sdx",
 			 "reader");
-	save(&image, "set-back");
+	image_save(&image, dir, "set-back");
 	for (; seqno <= 610; seqno++)
 		put_read(&image, seqno, EPOCH + seqno * SECOND, "sdx", "reader");
-	save(&image, "set-forth");
+	image_save(&image, dir, "set-forth");
 	put(&image, 6, 0, 2);
-	save(&image, "unused");
+	image_save(&image, dir, "unused");
 	image_destroy(&image);
 }
 

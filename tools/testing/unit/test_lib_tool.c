@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The monad-ring command: what it prints, and its exit status. */
-#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
@@ -37,18 +36,6 @@ static int run(const char *args)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void save(const struct image *image, const char *name)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (write(fd, image->map, image->size) != (ssize_t)image->size)
-		bail_out("cannot write %s", path);
-	close(fd);
-}
-
 /* Five events: 2 was discarded, the payload of 3 has expired. */
 static void make_rings(void)
 {
@@ -69,25 +56,25 @@ static void make_rings(void)
 	}
 	put_event(&image, 2, 0, 16, 0);
 	put(&image, slot_offset(&image, 4) + 8, 3, 2);
-	save(&image, "small");
+	image_save(&image, dir, "small");
 	put_window_start(&image, 33);
-	save(&image, "expired");
+	image_save(&image, dir, "expired");
 	put_events_up_to(&image, 3000);
-	save(&image, "wrapped");
+	image_save(&image, dir, "wrapped");
 	put(&image, slot_offset(&image, 2500), 99999, 8);
-	save(&image, "gap");
+	image_save(&image, dir, "gap");
 	put(&image, slot_offset(&image, 2500), 0, 8);
-	save(&image, "unwritten");
+	image_save(&image, dir, "unwritten");
 	put(&image, 6, 256, 2);
-	save(&image, "other");
+	image_save(&image, dir, "other");
 	put(&image, 6, 1, 2);
 	memcpy(image.map + MONAD_RING_EXT_OFFSET, &ext, sizeof(ext));
-	save(&image, "no-boot-id");
+	image_save(&image, dir, "no-boot-id");
 	ext.boot_id[15] = 1;
 	memcpy(image.map + MONAD_RING_EXT_OFFSET, &ext, sizeof(ext));
-	save(&image, "boot-id");
+	image_save(&image, dir, "boot-id");
 	put(&image, 48, 1, 8);
-	save(&image, "broken");
+	image_save(&image, dir, "broken");
 	image_destroy(&image);
 }
 

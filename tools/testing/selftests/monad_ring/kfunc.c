@@ -2,6 +2,9 @@
 /*
  * What each kfunc writes, answers and refuses; each refusal is counted where it belongs.
  */
+#include <errno.h>
+#include <sys/ioctl.h>
+
 #include "kselftest_harness.h"
 
 #include "kfunc.h"
@@ -152,6 +155,23 @@ TEST_F(kfunc, types)
 	}
 	EXPECT_EQ(refused, ring_lost_all(&self->ring));
 	EXPECT_EQ(ARRAY_SIZE(good), self->ring.header->control.last_seqno);
+}
+
+/* What events are of has to be said before there are any. */
+TEST_F(kfunc, content_after_events)
+{
+	struct monad_ring_content content = {
+		.size = sizeof(content),
+		.content_type = MONAD_EVENT_CONTENT_TYPE_PRIVATE,
+	};
+
+	self->call.size = 8;
+	ASSERT_EQ(0, call(self, self->bpf->progs.output));
+	ASSERT_EQ(0, self->call.ret);
+	EXPECT_EQ(-1, ioctl(self->ring.fd, MONAD_RING_IOC_SET_CONTENT, &content));
+	EXPECT_EQ(EBUSY, errno);
+	EXPECT_EQ(0, ring_info(self->ring.fd, &self->ring.info));
+	EXPECT_EQ(MONAD_EVENT_CONTENT_TYPE_NONE, self->ring.info.content_type);
 }
 
 TEST_F(kfunc, no_such_ring)
