@@ -125,6 +125,11 @@ part_unit()
 		run "unit $(basename "$test")" "$test"
 	done
 
+	# What needs huge pages set aside, which this machine need not have.
+	run "unit test_lib_open, with hugetlbfs" tools/testing/vm/run --kernel "${kernels[0]}" \
+		--no-module --append hugepages=64 --with build/unit/test_lib_open -- sh -c \
+		"mkdir -p /mnt/huge && mount -t hugetlbfs none /mnt/huge && test_lib_open"
+
 	# The library's once more; the recorder's bring their own sanitizers.
 	sanitize="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 	tests=$(make -s unit-list O=build/asan | grep /test_lib_)
