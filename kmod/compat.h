@@ -16,7 +16,10 @@
 #define __bpf_kfunc __used noinline
 #endif
 
-/* 6.9, 6f3189f38a3e ("bpf: treewide: Annotate BPF kfuncs in BTF") */
+/*
+ * 6.9, a05e90427ef6 ("bpf: btf: Add BTF_KFUNCS_START/END macro pair"); 6f3189f38a3e ("bpf:
+ * treewide: Annotate BPF kfuncs in BTF") refuses a set made without from then on.
+ */
 #ifndef BTF_KFUNCS_START
 #define BTF_KFUNCS_START BTF_SET8_START
 #define BTF_KFUNCS_END BTF_SET8_END
