@@ -154,6 +154,12 @@ enum monad_ring_lost {
 	MONAD_RING_LOST_MAX = 8, /* room in the structures */
 };
 
+/* Whether more events may come. */
+enum monad_ring_state {
+	MONAD_RING_STATE_LIVE = 0,
+	MONAD_RING_STATE_GONE = 1, /* destroyed or closed by its writer: none will follow */
+};
+
 /*
  * The extension block, at this offset of the header section. Readers of the
  * plain format never look at it. A ring written by others has zeroes there.
@@ -176,9 +182,12 @@ struct monad_ring_ext {
 	int64_t realtime_offset_ns;
 	uint32_t chunks_total; /* 2 MiB chunks of memory in the ring ... */
 	uint32_t chunks_huge;  /* ... and how many of them are one huge page */
+	uint32_t state;	       /* enum monad_ring_state */
+	uint32_t reserved;     /* zero */
 	/* counters on a cache line of their own; written by atomic additions */
 	uint64_t lost[MONAD_RING_LOST_MAX] __attribute__((aligned(64)));
 	uint64_t discarded; /* events reserved and discarded by their writer */
+	uint64_t wakeups;   /* times that sleeping readers were woken */
 };
 
 MONAD_EVENT_ASSERT_SIZE(struct monad_event_record_error, 16);
@@ -215,7 +224,9 @@ MONAD_EVENT_ASSERT_OFFSET(struct monad_ring_ext, generation, 48);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_ring_ext, realtime_offset_ns, 56);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_ring_ext, chunks_total, 64);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_ring_ext, chunks_huge, 68);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_ring_ext, state, 72);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_ring_ext, lost, 128);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_ring_ext, discarded, 192);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_ring_ext, wakeups, 200);
 
 #endif /* _UAPI_MONAD_EVENT_RING_H */

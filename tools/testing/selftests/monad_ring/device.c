@@ -85,7 +85,7 @@ TEST_F(device, info)
 	struct monad_ring_info info;
 
 	ASSERT_EQ(0, ring_info(self->small.fd, &info));
-	EXPECT_EQ(280, info.size);
+	EXPECT_EQ(304, info.size);
 	EXPECT_EQ(1, info.abi_version);
 	EXPECT_EQ(SMALL_ID, info.ring_id);
 	EXPECT_EQ(MONAD_RING_F_KFUNCS, info.flags);
@@ -172,10 +172,10 @@ TEST_F(device, info_size)
 	memset(&u, 0x55, sizeof(u));
 	u.info.size = PAGE;
 	EXPECT_EQ(0, ioctl(self->fd, MONAD_RING_IOC_INFO, &u));
-	EXPECT_EQ(280, u.info.size);
+	EXPECT_EQ(304, u.info.size);
 	EXPECT_EQ(8 << 20, u.info.payload_buf_size);
 	EXPECT_EQ(0, u.info.discarded);
-	for (i = 280; i < PAGE; i++)
+	for (i = 304; i < PAGE; i++)
 		ASSERT_EQ(0x55, u.bytes[i]);
 }
 
@@ -188,7 +188,7 @@ TEST_F(device, info_of_the_future)
 	} later = { .info.size = sizeof(later), .more[0] = 1 };
 
 	EXPECT_EQ(0, ioctl(self->fd, _IOWR(MONAD_RING_IOC_MAGIC, 1, later), &later));
-	EXPECT_EQ(280, later.info.size);
+	EXPECT_EQ(304, later.info.size);
 	EXPECT_EQ(8 << 20, later.info.payload_buf_size);
 	EXPECT_EQ(1, later.more[0]);
 }
