@@ -47,7 +47,11 @@ struct monad_ring_record {
 /* The default ring, /dev/monad_ring; further ones are in struct monad_ring_info. */
 #define MONAD_RING_DEFAULT 0
 
-/* Flags of commit, discard and output: those of the BPF ring buffer. */
+/*
+ * Flags of commit, discard and output, those of the BPF ring buffer. Without, readers that
+ * sleep are woken once the event that they wait for is there, or as many as their watermark
+ * asks for. With NO_WAKEUP not by this event; with FORCE_WAKEUP now, whatever they wait for.
+ */
 #define MONAD_RING_NO_WAKEUP (1ULL << 0)
 #define MONAD_RING_FORCE_WAKEUP (1ULL << 1)
 
@@ -61,12 +65,14 @@ enum monad_ring_query {
 	MONAD_RING_QUERY_LOST = 5,         /* events lost, all causes */
 	MONAD_RING_QUERY_DISCARDED = 6,
 	MONAD_RING_QUERY_MAX_EVENT_SIZE = 7, /* bytes */
+	MONAD_RING_QUERY_SLEEPERS = 8,	     /* 1 if a reader waits to be woken */
 };
 
 /*
  * Reserves an event with @size bytes of payload (known at run time only is
  * fine, 0 too). NULL when it cannot be recorded: the ring counts why.
- * @type: 2 to 65535; 0 and 1 are the format's own.
+ * @type: 2 to 65535; 0 and 1 are the format's own. In place of an event that is larger than
+ * the ring takes, readers find one of type RECORD_ERROR.
  */
 extern struct monad_ring_record *bpf_monad_ring_reserve(__u32 ring, __u32 type,
 							__u64 size) __ksym;

@@ -6,6 +6,7 @@
 
 #include <linux/ctype.h>
 #include <linux/kernel.h>
+#include <linux/numa.h>
 #include <linux/string.h>
 
 #include "ring.h"
@@ -31,17 +32,56 @@ static bool name_valid(const char *name, size_t len)
 }
 
 static int parse_shift(const char *string, const char *what, const char *text,
-		       unsigned int min, unsigned int max, unsigned int *shift)
+		       unsigned int *shift)
 {
 	if (kstrtouint(text, 10, shift)) {
 		pr_err("\"%s\": %s shift \"%s\" is not a number\n", string, what, text);
 		return -EINVAL;
 	}
-	if (*shift < min || *shift > max) {
-		pr_err("\"%s\": %s shift %u is not in %u..%u\n", string, what, *shift, min, max);
-		return -ERANGE;
-	}
 	return 0;
+}
+
+static int check_shift(const char *name, const char *what, unsigned int shift, unsigned int min,
+		       unsigned int max)
+{
+	if (shift >= min && shift <= max)
+		return 0;
+	pr_err("\"%s\": %s shift %u is not in %u..%u\n", name, what, shift, min, max);
+	return -ERANGE;
+}
+
+static int bad_name(const char *name)
+{
+	pr_err("\"%s\": a ring's name is 1 to %d letters, digits, '_', '-' or '.', not beginning with a sign\n",
+	       name, MONAD_RING_NAME_MAX - 1);
+	return -EINVAL;
+}
+
+/**
+ * monad_ring_check_name - whether a ring may be called that
+ * @name: the name alone, not longer than MONAD_RING_NAME_MAX
+ *
+ * Return: 0 or -EINVAL; says why in the log.
+ */
+int monad_ring_check_name(const char *name)
+{
+	return name_valid(name, strlen(name)) ? 0 : bad_name(name);
+}
+
+/**
+ * monad_ring_check_shifts - whether a ring may have these sizes
+ * @name: of the ring, for messages
+ * @desc_shift: log2 of the number of descriptors
+ * @payload_shift: log2 of the bytes of payload
+ *
+ * Return: 0 or -ERANGE; says which in the log.
+ */
+int monad_ring_check_shifts(const char *name, unsigned int desc_shift, unsigned int payload_shift)
+{
+	return check_shift(name, "descriptor", desc_shift, MONAD_RING_MIN_DESCRIPTORS_SHIFT,
+			   MONAD_EVENT_MAX_DESCRIPTORS_SHIFT) ?:
+	       check_shift(name, "payload", payload_shift, MONAD_RING_MIN_PAYLOAD_BUF_SHIFT,
+			   MONAD_EVENT_MAX_PAYLOAD_BUF_SHIFT);
 }
 
 /**
@@ -60,13 +100,11 @@ int monad_ring_parse(const char *string, struct monad_ring_config *config)
 	const char *second;
 	int err;
 
-	if (!name_valid(string, len)) {
-		pr_err("\"%s\": a ring's name is 1 to %d letters, digits, '_', '-' or '.', not beginning with a sign\n",
-		       string, MONAD_RING_NAME_MAX - 1);
-		return -EINVAL;
-	}
+	if (!name_valid(string, len))
+		return bad_name(string);
+	memset(config, 0, sizeof(*config));
+	config->node = NUMA_NO_NODE;
 	memcpy(config->name, string, len);
-	config->name[len] = '\0';
 	config->desc_shift = MONAD_RING_DEFAULT_DESC_SHIFT;
 	config->payload_shift = MONAD_RING_DEFAULT_PAYLOAD_SHIFT;
 	if (!first)
@@ -80,10 +118,9 @@ int monad_ring_parse(const char *string, struct monad_ring_config *config)
 		return -EINVAL;
 	}
 	memcpy(desc_text, first, second - first);
-	err = parse_shift(string, "descriptor", desc_text, MONAD_RING_MIN_DESCRIPTORS_SHIFT,
-			  MONAD_EVENT_MAX_DESCRIPTORS_SHIFT, &config->desc_shift);
+	err = parse_shift(string, "descriptor", desc_text, &config->desc_shift) ?:
+	      parse_shift(string, "payload", second + 1, &config->payload_shift);
 	if (err)
 		return err;
-	return parse_shift(string, "payload", second + 1, MONAD_RING_MIN_PAYLOAD_BUF_SHIFT,
-			   MONAD_EVENT_MAX_PAYLOAD_BUF_SHIFT, &config->payload_shift);
+	return monad_ring_check_shifts(string, config->desc_shift, config->payload_shift);
 }

@@ -1,30 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The character device of a ring: mmap and ioctl. There is nothing to read or write: a
+ * The character device of a ring: mmap, poll and ioctl. There is nothing to read or write: a
  * reader maps the ring.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/nodemask.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "ring.h"
 
+/* An open file. It keeps its ring, also when that is destroyed. */
+struct ring_file {
+	struct monad_ring *ring;
+	spinlock_t lock; /* of wanted */
+	struct monad_wanted wanted; /* what poll waits for */
+};
+
 static struct monad_ring *ring_of(struct file *file)
 {
-	/* The misc core leaves its device there when it opens the file. */
-	return monad_ring_of(file->private_data);
+	struct ring_file *rf = file->private_data;
+
+	return rf->ring;
 }
 
 static int ring_open(struct inode *inode, struct file *file)
 {
-	return monad_ring_ready() ? 0 : -ENODEV;
+	/* The misc core leaves its device there, and lets nobody deregister it meanwhile. */
+	struct monad_ring *ring = monad_ring_of(file->private_data);
+	struct ring_file *rf;
+
+	if (!monad_ring_ready())
+		return -ENODEV;
+	rf = kzalloc(sizeof(*rf), GFP_KERNEL);
+	if (!rf)
+		return -ENOMEM;
+	kref_get(&ring->ref);
+	rf->ring = ring;
+	spin_lock_init(&rf->lock);
+	rf->wanted.seqno = READ_ONCE(ring->header->control.last_seqno) + 1;
+	rf->wanted.count = 1;
+	file->private_data = rf;
+	return 0;
+}
+
+static int ring_release(struct inode *inode, struct file *file)
+{
+	struct ring_file *rf = file->private_data;
+
+	monad_ring_put(rf->ring);
+	kfree(rf);
+	return 0;
 }
 
 static int ring_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	return monad_ring_memory_mmap(&ring_of(file)->memory, vma);
+}
+
+static __poll_t ring_poll(struct file *file, struct poll_table_struct *wait)
+{
+	struct ring_file *rf = file->private_data;
+	struct monad_notify *notify = &rf->ring->notify;
+	struct monad_wanted wanted;
+
+	poll_wait(file, &notify->wait, wait);
+	spin_lock(&rf->lock);
+	wanted = rf->wanted;
+	spin_unlock(&rf->lock);
+	return monad_notify_poll(notify, &wanted);
 }
 
 /* Copies as much as the caller knows of, and says how much that was. */
@@ -59,16 +108,130 @@ static long ioctl_set_content(struct monad_ring *ring, struct monad_ring_content
 	return monad_ring_set_content(ring, content.content_type, content.schema_hash);
 }
 
+/* Puts together what a reader waits for. */
+static int to_wanted(const struct monad_ring *ring, u64 seqno, u64 count,
+		     struct monad_wanted *wanted)
+{
+	wanted->seqno = seqno;
+	wanted->count = count ?: 1;
+	/* More than half, and it would be overwritten before it is read. */
+	if (!seqno || wanted->count > (ring->recorder.desc_mask + 1) / 2 ||
+	    seqno + wanted->count < seqno)
+		return -EINVAL;
+	return 0;
+}
+
+static long ioctl_wait(struct monad_ring *ring, struct monad_ring_wait __user *arg)
+{
+	struct monad_ring_wait wait;
+	struct monad_wanted wanted;
+	int err;
+
+	if (copy_from_user(&wait, arg, sizeof(wait)))
+		return -EFAULT;
+	if (wait.size != sizeof(wait) || wait.flags ||
+	    to_wanted(ring, wait.seqno, wait.batch, &wanted))
+		return -EINVAL;
+	err = monad_notify_wait(&ring->notify, &wanted, wait.timeout_ns);
+	if (put_user(READ_ONCE(ring->header->control.last_seqno), &arg->last_seqno))
+		return -EFAULT;
+	return err;
+}
+
+static long ioctl_set_poll(struct ring_file *rf, struct monad_ring_poll __user *arg)
+{
+	struct monad_ring_poll poll;
+	struct monad_wanted wanted;
+
+	if (copy_from_user(&poll, arg, sizeof(poll)))
+		return -EFAULT;
+	if (poll.size != sizeof(poll) || poll.flags ||
+	    to_wanted(rf->ring, poll.seqno, poll.watermark, &wanted))
+		return -EINVAL;
+	spin_lock(&rf->lock);
+	rf->wanted = wanted;
+	spin_unlock(&rf->lock);
+	monad_notify_repoll(&rf->ring->notify, &wanted);
+	return 0;
+}
+
+/* A name from user space: terminated within its field. */
+static bool name_ends(const char *name)
+{
+	return strnlen(name, MONAD_RING_NAME_MAX) < MONAD_RING_NAME_MAX;
+}
+
+static long ioctl_create(struct monad_ring_create __user *arg)
+{
+	struct monad_ring_config config = { .account = true };
+	struct monad_ring_create create;
+	u32 id;
+	int err;
+
+	if (!perfmon_capable())
+		return -EPERM;
+	if (copy_from_user(&create, arg, sizeof(create)))
+		return -EFAULT;
+	if (create.size != sizeof(create) || create.flags || create.reserved16 ||
+	    create.reserved32 || !name_ends(create.name))
+		return -EINVAL;
+	/* A schema of nothing. */
+	if (create.content_type == MONAD_EVENT_CONTENT_TYPE_NONE &&
+	    memchr_inv(create.schema_hash, 0, sizeof(create.schema_hash)))
+		return -EINVAL;
+	if (create.numa_node != NUMA_NO_NODE &&
+	    (create.numa_node < 0 || create.numa_node >= MAX_NUMNODES ||
+	     !node_online(create.numa_node)))
+		return -ENODEV;
+	strscpy(config.name, create.name, sizeof(config.name));
+	config.desc_shift = create.descriptors_shift ?: MONAD_RING_DEFAULT_DESC_SHIFT;
+	config.payload_shift = create.payload_shift ?: MONAD_RING_DEFAULT_PAYLOAD_SHIFT;
+	config.node = create.numa_node;
+	config.content_type = create.content_type;
+	memcpy(config.schema_hash, create.schema_hash, sizeof(config.schema_hash));
+	err = monad_ring_check_name(config.name) ?:
+	      monad_ring_check_shifts(config.name, config.desc_shift, config.payload_shift);
+	if (err)
+		return err;
+	err = monad_rings_create(&config, &id);
+	if (err)
+		return err;
+	/* It exists, whether or not its maker can be told. */
+	return put_user(id, &arg->ring_id);
+}
+
+static long ioctl_destroy(struct monad_ring_destroy __user *arg)
+{
+	struct monad_ring_destroy destroy;
+
+	if (!perfmon_capable())
+		return -EPERM;
+	if (copy_from_user(&destroy, arg, sizeof(destroy)))
+		return -EFAULT;
+	if (destroy.size != sizeof(destroy) || destroy.flags || !name_ends(destroy.name))
+		return -EINVAL;
+	return monad_rings_destroy(destroy.name);
+}
+
 static long ring_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct monad_ring *ring = ring_of(file);
+	void __user *argp = (void __user *)arg;
 
 	/* Not by the size that is part of the number: structures grow, and carry theirs. */
 	switch (cmd & ~IOCSIZE_MASK) {
 	case MONAD_RING_IOC_INFO & ~IOCSIZE_MASK:
-		return ioctl_info(ring, (void __user *)arg);
+		return ioctl_info(ring, argp);
 	case MONAD_RING_IOC_SET_CONTENT & ~IOCSIZE_MASK:
-		return ioctl_set_content(ring, (void __user *)arg);
+		return ioctl_set_content(ring, argp);
+	case MONAD_RING_IOC_WAIT & ~IOCSIZE_MASK:
+		return ioctl_wait(ring, argp);
+	case MONAD_RING_IOC_SET_POLL & ~IOCSIZE_MASK:
+		return ioctl_set_poll(file->private_data, argp);
+	case MONAD_RING_IOC_CREATE & ~IOCSIZE_MASK:
+		return ioctl_create(argp);
+	case MONAD_RING_IOC_DESTROY & ~IOCSIZE_MASK:
+		return ioctl_destroy(argp);
 	default:
 		return -ENOTTY;
 	}
@@ -77,7 +240,9 @@ static long ring_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 const struct file_operations monad_ring_fops = {
 	.owner = THIS_MODULE,
 	.open = ring_open,
+	.release = ring_release,
 	.mmap = ring_mmap,
+	.poll = ring_poll,
 	.get_unmapped_area = thp_get_unmapped_area,
 	.unlocked_ioctl = ring_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

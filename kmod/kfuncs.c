@@ -14,9 +14,6 @@
 #include "kfuncs.h"
 #include "ring.h"
 
-/* As BPF_RB_NO_WAKEUP and BPF_RB_FORCE_WAKEUP; readers poll, so neither does anything yet. */
-#define COMMIT_FLAGS 3ULL
-
 /* enum monad_ring_query of bpf/monad_ring.bpf.h */
 enum {
 	QUERY_CAPACITY,
@@ -27,25 +24,48 @@ enum {
 	QUERY_LOST,
 	QUERY_DISCARDED,
 	QUERY_MAX_EVENT_SIZE,
+	QUERY_SLEEPERS,
 };
 
-static __always_inline struct monad_recorder *recorder_of(u32 id)
+/* The ring of that id, for as long as the calling program runs; see monad_rings.h */
+static __always_inline struct monad_ring *ring_of(u32 id)
 {
-	struct monad_ring *ring = NULL;
+	struct monad_ring *ring = monad_ring_slot(id);
 
-	if (likely(id < MONAD_RING_MAX))
-		ring = READ_ONCE(monad_rings[id]);
-	return likely(ring) ? &ring->recorder : NULL;
+	/* A destroyed ring's id is not the one of whatever ring has its place now. */
+	return likely(ring && ring->id == id) ? ring : NULL;
 }
 
 /* For an event: one that is offered to a ring that does not exist is counted. */
-static __always_inline struct monad_recorder *recorder_for_event(u32 id)
+static __always_inline struct monad_ring *ring_for_event(u32 id)
 {
-	struct monad_recorder *r = recorder_of(id);
+	struct monad_ring *ring = ring_of(id);
 
-	if (unlikely(!r))
+	if (unlikely(!ring))
 		atomic64_inc(&monad_ring_gone);
-	return r;
+	return ring;
+}
+
+/* Wakes readers after the commit of event @seqno with these flags, not 0. */
+static noinline void wake_by_flags(struct monad_ring *ring, u64 seqno, u64 flags)
+{
+	if (flags & MONAD_NOTIFY_FORCE_WAKEUP ||
+	    (!(flags & MONAD_NOTIFY_NO_WAKEUP) && monad_notify_wanted(&ring->notify, seqno)))
+		monad_notify_raise(&ring->notify, flags);
+}
+
+/* Not rec->..., which may be another event's by now. */
+static __always_inline void wake(struct monad_ring *ring, u64 seqno, u64 flags)
+{
+	if (unlikely(flags))
+		wake_by_flags(ring, seqno, flags);
+	else if (unlikely(monad_notify_wanted(&ring->notify, seqno)))
+		monad_notify_raise(&ring->notify, 0);
+}
+
+static __always_inline struct monad_ring *ring_of_record(const struct monad_ring_record *rec)
+{
+	return container_of(rec->recorder, struct monad_ring, recorder);
 }
 
 /* Types 0 and 1 are the format's own, and 16 bits are all there is room for. */
@@ -57,13 +77,32 @@ static __always_inline bool type_ok(struct monad_recorder *r, u32 type)
 	return false;
 }
 
+/* Tells readers of an event that is too large, with the head of its payload if there is one. */
+static noinline void too_large(struct monad_ring *ring, u32 type, u64 size, const void *head,
+			       u64 head_size)
+{
+	struct monad_ring_record *rec;
+	u64 seqno;
+
+	rec = monad_recorder_too_large(&ring->recorder, type, size, head, head_size);
+	if (!rec)
+		return;
+	seqno = rec->seqno;
+	recorder_commit(rec);
+	wake(ring, seqno, 0);
+}
+
 __bpf_kfunc struct monad_ring_record *bpf_monad_ring_reserve(u32 ring, u32 type, u64 size)
 {
-	struct monad_recorder *r = recorder_for_event(ring);
+	struct monad_ring *mr = ring_for_event(ring);
 
-	if (!r || !type_ok(r, type))
+	if (!mr || !type_ok(&mr->recorder, type))
 		return NULL;
-	return recorder_reserve(r, type, size);
+	if (unlikely(recorder_too_large(&mr->recorder, size))) {
+		too_large(mr, type, size, NULL, 0);
+		return NULL;
+	}
+	return recorder_reserve_sized(&mr->recorder, type, size);
 }
 
 __bpf_kfunc u8 *bpf_monad_ring_payload(struct monad_ring_record *rec, const u32 rdwr_buf_size)
@@ -104,43 +143,60 @@ __bpf_kfunc u64 bpf_monad_ring_seqno(struct monad_ring_record *rec)
 
 __bpf_kfunc void bpf_monad_ring_commit(struct monad_ring_record *rec, u64 flags)
 {
+	struct monad_ring *ring = ring_of_record(rec);
+	u64 seqno = rec->seqno;
+
 	recorder_commit(rec);
+	wake(ring, seqno, flags);
 }
 
 __bpf_kfunc void bpf_monad_ring_discard(struct monad_ring_record *rec, u64 flags)
 {
+	struct monad_ring *ring = ring_of_record(rec);
+	u64 seqno = rec->seqno;
+
 	recorder_discard(rec);
+	wake(ring, seqno, flags);
 }
 
 __bpf_kfunc int bpf_monad_ring_output(u32 ring, u32 type, void *data, u32 data__sz, u64 flags)
 {
-	struct monad_recorder *r = recorder_for_event(ring);
+	struct monad_ring *mr = ring_for_event(ring);
 	struct monad_ring_record *rec;
+	u64 seqno;
 
-	if (!r)
+	if (!mr)
 		return -ENOENT;
-	if (flags & ~COMMIT_FLAGS) {
-		recorder_lost(r, MONAD_RING_LOST_BAD_ARG);
+	if (flags & ~MONAD_NOTIFY_FLAGS) {
+		recorder_lost(&mr->recorder, MONAD_RING_LOST_BAD_ARG);
 		return -EINVAL;
 	}
-	if (!type_ok(r, type))
+	if (!type_ok(&mr->recorder, type))
 		return -EINVAL;
-	rec = recorder_reserve(r, type, data__sz);
+	if (unlikely(recorder_too_large(&mr->recorder, data__sz))) {
+		too_large(mr, type, data__sz, data, data__sz);
+		return -E2BIG;
+	}
+	rec = recorder_reserve_sized(&mr->recorder, type, data__sz);
 	if (!rec)
-		return data__sz > r->max_size ? -E2BIG : -EAGAIN;
+		return -EAGAIN;
 	memcpy(rec->payload, data, data__sz);
+	seqno = rec->seqno;
 	recorder_commit(rec);
+	wake(mr, seqno, flags);
 	return 0;
 }
 
 __bpf_kfunc u64 bpf_monad_ring_query(u32 ring, u32 what)
 {
-	struct monad_recorder *r = recorder_of(ring);
+	struct monad_ring *mr = ring_of(ring);
+	struct monad_recorder *r;
 	u64 lost = 0;
 	u32 i;
 
-	if (!r)
+	if (!mr)
 		return 0;
+	r = &mr->recorder;
 	switch (what) {
 	case QUERY_CAPACITY:
 		return r->desc_mask + 1;
@@ -160,6 +216,8 @@ __bpf_kfunc u64 bpf_monad_ring_query(u32 ring, u32 what)
 		return READ_ONCE(r->ext->discarded);
 	case QUERY_MAX_EVENT_SIZE:
 		return r->max_size;
+	case QUERY_SLEEPERS:
+		return READ_ONCE(mr->notify.wake_at) != MONAD_NOTIFY_NEVER;
 	default:
 		return 0;
 	}

@@ -20,12 +20,12 @@ static int node = NUMA_NO_NODE;
 module_param(node, int, 0444);
 MODULE_PARM_DESC(node, "NUMA node of the rings' memory (default: any)");
 
-struct monad_ring *monad_rings[MONAD_RING_MAX];
-atomic64_t monad_ring_gone = ATOMIC64_INIT(0);
-
 static struct monad_ring_config configs[MONAD_RING_MAX] __initdata = {
-	{ MONAD_RING_DEFAULT_NAME, MONAD_RING_DEFAULT_DESC_SHIFT,
-	  MONAD_RING_DEFAULT_PAYLOAD_SHIFT },
+	{
+		.name = MONAD_RING_DEFAULT_NAME,
+		.desc_shift = MONAD_RING_DEFAULT_DESC_SHIFT,
+		.payload_shift = MONAD_RING_DEFAULT_PAYLOAD_SHIFT,
+	},
 };
 
 /* Puts @config into configs[] behind the @nr there are; the default ring's to the front. */
@@ -89,87 +89,9 @@ bool monad_ring_ready(void)
 	return smp_load_acquire(&ready);
 }
 
-static int __init create_rings(u32 nr)
-{
-	struct monad_ring *ring;
-	u32 id;
-
-	for (id = 0; id < nr; id++) {
-		ring = monad_ring_create(&configs[id], id, node);
-		if (IS_ERR(ring))
-			return PTR_ERR(ring);
-		WRITE_ONCE(monad_rings[id], ring);
-	}
-	return 0;
-}
-
-static void destroy_rings(void)
-{
-	struct monad_ring *ring;
-	u32 id;
-
-	for (id = 0; id < MONAD_RING_MAX; id++) {
-		ring = monad_rings[id];
-		if (!ring)
-			continue;
-		WRITE_ONCE(monad_rings[id], NULL);
-		monad_ring_destroy(ring);
-	}
-}
-
-static int __init register_device(struct monad_ring *ring)
-{
-	int err;
-
-	ring->misc.minor = MISC_DYNAMIC_MINOR;
-	ring->misc.fops = &monad_ring_fops;
-	ring->misc.groups = monad_ring_groups;
-	ring->misc.mode = 0400;
-	ring->misc.name = ring->id ? kasprintf(GFP_KERNEL, MONAD_RING_DEFAULT_NAME "-%s",
-					       ring->name) :
-				     kstrdup(MONAD_RING_DEFAULT_NAME, GFP_KERNEL);
-	if (!ring->misc.name)
-		return -ENOMEM;
-	err = misc_register(&ring->misc);
-	if (err) {
-		pr_err("ring %s: its device cannot be registered: %d\n", ring->name, err);
-		kfree(ring->misc.name);
-		ring->misc.name = NULL;
-		return err;
-	}
-	pr_info("ring %u, /dev/%s: %llu events, %llu MiB of payload, %u of %u chunks huge\n",
-		ring->id, ring->misc.name, ring->header->size.descriptor_capacity,
-		ring->header->size.payload_buf_size >> 20, ring->memory.chunks_huge,
-		ring->memory.chunks);
-	return 0;
-}
-
-static int __init register_devices(u32 nr)
-{
-	int err = 0;
-	u32 id;
-
-	for (id = 0; id < nr && !err; id++)
-		err = register_device(monad_rings[id]);
-	return err;
-}
-
-static void deregister_devices(void)
-{
-	u32 id;
-
-	for (id = 0; id < MONAD_RING_MAX; id++) {
-		/* A name says that it was registered. */
-		if (!monad_rings[id] || !monad_rings[id]->misc.name)
-			continue;
-		misc_deregister(&monad_rings[id]->misc);
-		kfree(monad_rings[id]->misc.name);
-	}
-}
-
 static int __init monad_ring_init(void)
 {
-	int nr, err;
+	int nr, err, i;
 
 	if (node != NUMA_NO_NODE && (node < 0 || node >= MAX_NUMNODES || !node_online(node))) {
 		pr_err("node=%d: there is no such NUMA node\n", node);
@@ -178,12 +100,14 @@ static int __init monad_ring_init(void)
 	nr = parse_rings();
 	if (nr < 0)
 		return nr;
-	err = create_rings(nr);
+	for (i = 0; i < nr; i++)
+		configs[i].node = node;
+	err = monad_rings_init(configs, nr);
 	if (!err)
 		err = monad_ring_register_kfuncs();
 	if (err)
 		goto err_rings;
-	err = register_devices(nr);
+	err = monad_rings_register();
 	if (err)
 		goto err_devices;
 	/* Pairs with the acquire in monad_ring_ready(). */
@@ -191,15 +115,16 @@ static int __init monad_ring_init(void)
 	return 0;
 
 err_devices:
-	deregister_devices();
+	monad_rings_exit();
 	/*
 	 * Somebody may have been turned away by open() and not be back out of the file
 	 * operations. While a module initializes, it holds one reference itself.
 	 */
 	while (module_refcount(THIS_MODULE) > 1)
 		msleep(20);
+	return err;
 err_rings:
-	destroy_rings();
+	monad_rings_exit();
 	return err;
 }
 
@@ -209,8 +134,7 @@ err_rings:
  */
 static void __exit monad_ring_exit(void)
 {
-	deregister_devices();
-	destroy_rings();
+	monad_rings_exit();
 }
 
 module_init(monad_ring_init);

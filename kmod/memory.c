@@ -8,6 +8,7 @@
 #include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/sched/signal.h>
 #include <linux/vmalloc.h>
 
 #include "compat.h"
@@ -22,13 +23,13 @@
  * Fills pages of one chunk. Compound pages are freed by their last reference, so that a
  * page pinned through a mapping outlives the ring unharmed.
  */
-static int alloc_chunk(struct monad_ring_memory *memory, u32 chunk)
+static int alloc_chunk(struct monad_ring_memory *memory, u32 chunk, gfp_t gfp)
 {
 	struct page **pages = memory->pages + (u64)chunk * MONAD_RING_CHUNK_PAGES;
 	struct page *page;
 	unsigned int i;
 
-	page = alloc_pages_node(memory->node, CHUNK_GFP | __GFP_COMP, CHUNK_ORDER);
+	page = alloc_pages_node(memory->node, gfp | __GFP_COMP, CHUNK_ORDER);
 	if (page) {
 		for (i = 0; i < MONAD_RING_CHUNK_PAGES; i++)
 			pages[i] = page + i;
@@ -37,7 +38,7 @@ static int alloc_chunk(struct monad_ring_memory *memory, u32 chunk)
 		return 0;
 	}
 	for (i = 0; i < MONAD_RING_CHUNK_PAGES; i++) {
-		pages[i] = alloc_pages_node(memory->node, CHUNK_GFP, 0);
+		pages[i] = alloc_pages_node(memory->node, gfp, 0);
 		if (!pages[i])
 			return -ENOMEM;
 		cond_resched();
@@ -82,7 +83,7 @@ static unsigned long to_mib(u64 pages)
 
 static int no_memory(const char *name, u64 nr)
 {
-	pr_err("ring %s: %lu MiB asked for, %lu MiB of memory available: give smaller shifts (rings=%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT) or free memory\n",
+	pr_err("ring %s: %lu MiB asked for, %lu MiB of memory available: give smaller shifts (%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT) or free memory\n",
 	       name, to_mib(nr), to_mib(si_mem_available()), name);
 	return -ENOMEM;
 }
@@ -98,7 +99,7 @@ static int check_size(const char *name, u64 nr, u64 twice)
 
 	/* vmap() maps no more than the machine has. */
 	if (nr + twice > totalram_pages()) {
-		pr_err("ring %s: %lu MiB asked for, of which %lu MiB are mapped twice, on a machine of %lu MiB: give a smaller payload shift (rings=%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT)\n",
+		pr_err("ring %s: %lu MiB asked for, of which %lu MiB are mapped twice, on a machine of %lu MiB: give a smaller payload shift (%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT)\n",
 		       name, to_mib(nr), to_mib(twice), to_mib(totalram_pages()), name);
 		return -ENOMEM;
 	}
@@ -111,18 +112,21 @@ static int check_size(const char *name, u64 nr, u64 twice)
 /**
  * monad_ring_memory_alloc - allocate and map a ring's memory
  * @memory: filled in; freed with monad_ring_memory_free()
- * @name: of the ring, for messages
+ * @config: of the ring: its name, for messages, NUMA node and accounting
  * @size: bytes, a multiple of 2 MiB
  * @payload_offset: of the part that is mapped a second time behind the end, bytes
  * @payload_size: bytes; @payload_offset + @payload_size == @size
- * @node: NUMA node, or NUMA_NO_NODE
  *
- * Return: 0 or -ENOMEM. Says in the log what was asked for and what there is.
+ * Return: 0, -ENOMEM, or -EINTR when the caller is being killed. Says in the log what was asked
+ * for and what there is.
  */
-int monad_ring_memory_alloc(struct monad_ring_memory *memory, const char *name, u64 size,
-			    u64 payload_offset, u64 payload_size, int node)
+int monad_ring_memory_alloc(struct monad_ring_memory *memory,
+			    const struct monad_ring_config *config, u64 size, u64 payload_offset,
+			    u64 payload_size)
 {
 	u64 nr = size >> PAGE_SHIFT, twice = payload_size >> PAGE_SHIFT;
+	gfp_t gfp = CHUNK_GFP | (config->account ? __GFP_ACCOUNT : 0);
+	const char *name = config->name;
 	u32 chunk;
 	int err;
 
@@ -131,16 +135,22 @@ int monad_ring_memory_alloc(struct monad_ring_memory *memory, const char *name, 
 	if (err)
 		return err;
 
+	err = -ENOMEM;
 	memory->size = size;
-	memory->node = node;
+	memory->node = config->node;
 	memory->chunks = size / MONAD_RING_CHUNK;
 	memory->pages = kvcalloc(nr + twice, sizeof(*memory->pages), GFP_KERNEL);
 	memory->huge = bitmap_zalloc(memory->chunks, GFP_KERNEL);
 	if (!memory->pages || !memory->huge)
 		goto err;
-	for (chunk = 0; chunk < memory->chunks; chunk++)
-		if (alloc_chunk(memory, chunk))
+	for (chunk = 0; chunk < memory->chunks; chunk++) {
+		if (fatal_signal_pending(current)) {
+			err = -EINTR;
 			goto err;
+		}
+		if (alloc_chunk(memory, chunk, gfp))
+			goto err;
+	}
 
 	memcpy(memory->pages + nr, memory->pages + (payload_offset >> PAGE_SHIFT),
 	       twice * sizeof(*memory->pages));
@@ -154,7 +164,7 @@ int monad_ring_memory_alloc(struct monad_ring_memory *memory, const char *name, 
 	return 0;
 err:
 	monad_ring_memory_free(memory);
-	return no_memory(name, nr);
+	return err == -ENOMEM ? no_memory(name, nr) : err;
 }
 
 static const struct monad_ring_memory *memory_of(struct vm_area_struct *vma)

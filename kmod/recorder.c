@@ -264,3 +264,26 @@ struct monad_ring_record *monad_recorder_reserve_full(struct monad_recorder *r,
 		return NULL;
 	return recorder_begin(r, rec, type, size, now, offset);
 }
+
+struct monad_ring_record *monad_recorder_too_large(struct monad_recorder *r, u16 type, u64 size,
+						   const void *head, u64 head_size)
+{
+	struct monad_event_record_error error = {
+		.error_type = size > ~0U ? MONAD_EVENT_RECORD_ERROR_OVERFLOW_4GB :
+					   MONAD_EVENT_RECORD_ERROR_OVERFLOW_EXPIRE,
+		.dropped_event_type = type,
+		.truncated_payload_size = min_u64(head_size, RECORDER_ERROR_HEAD),
+		.requested_payload_size = size,
+	};
+	struct monad_ring_record *rec;
+
+	recorder_lost(r, MONAD_RING_LOST_TOO_LARGE);
+	rec = recorder_reserve_sized(r, MONAD_EVENT_RECORD_ERROR_EVENT_TYPE,
+				     sizeof(error) + error.truncated_payload_size);
+	if (!rec)
+		return NULL;
+	memcpy(rec->payload, &error, sizeof(error));
+	if (error.truncated_payload_size)
+		memcpy(rec->payload + sizeof(error), head, error.truncated_payload_size);
+	return rec;
+}

@@ -69,6 +69,9 @@
 #define RECORDER_FREE (~0ULL)
 #define RECORDER_NO_ROOM (~0ULL)
 
+/* How much a RECORD_ERROR event keeps of a payload, bytes: 4 KiB with what it says itself. */
+#define RECORDER_ERROR_HEAD (4096 - sizeof(struct monad_event_record_error))
+
 struct monad_recorder;
 
 /*
@@ -133,6 +136,15 @@ struct monad_ring_record *monad_recorder_reserve_nested(struct monad_recorder *r
 struct monad_ring_record *monad_recorder_reserve_full(struct monad_recorder *r,
 						      struct monad_ring_record *rec, u16 type,
 						      u64 size, u64 now);
+
+/*
+ * Counts an event of type @type that is too large, and reserves a RECORD_ERROR event in its
+ * place that says so, with as much of the beginning of its payload as RECORDER_ERROR_HEAD allows.
+ * @size: of the whole payload; @head, @head_size: as much of it as the caller has, 0 bytes if it
+ * was yet to be written. What is returned, if not NULL, is to be committed.
+ */
+struct monad_ring_record *monad_recorder_too_large(struct monad_recorder *r, u16 type, u64 size,
+						   const void *head, u64 head_size);
 
 static __always_inline void recorder_lost(struct monad_recorder *r, enum monad_ring_lost why)
 {
@@ -257,8 +269,14 @@ recorder_reserve_in(struct monad_recorder *r, struct monad_ring_record *rec, u16
 	return recorder_begin(r, rec, type, size, now, offset);
 }
 
+/* Whether an event of @size bytes is more than this ring takes. */
+static __always_inline bool recorder_too_large(const struct monad_recorder *r, u64 size)
+{
+	return size > r->max_size;
+}
+
 /*
- * recorder_reserve - reserve an event with @size bytes of payload
+ * recorder_reserve_sized - reserve an event with @size bytes of payload, not too large
  *
  * Returns NULL when it cannot be recorded, and has counted why. Otherwise the caller
  * owns the record, its payload and its content_ext until it commits or discards it,
@@ -268,20 +286,27 @@ recorder_reserve_in(struct monad_recorder *r, struct monad_ring_record *rec, u16
  * beginning, so that nothing has to be kept across a call: that is a dozen instructions.
  */
 static __always_inline struct monad_ring_record *
-recorder_reserve(struct monad_recorder *r, u16 type, u64 size)
+recorder_reserve_sized(struct monad_recorder *r, u16 type, u64 size)
 {
 	u64 now = port_epoch_nanos();
 	u64 next;
 
-	if (unlikely(size > r->max_size)) {
-		recorder_lost(r, MONAD_RING_LOST_TOO_LARGE);
-		return NULL;
-	}
 	next = port_load(&r->control->next_payload_byte);
 	port_step();
 	if (unlikely(port_claim(r, 0, RECORDER_FREE, next) != RECORDER_FREE))
 		return monad_recorder_reserve_nested(r, type, size, now);
 	return recorder_reserve_in(r, port_slot(r, 0), type, size, now);
+}
+
+/* As recorder_reserve_sized(), and counts an event that is too large as such. */
+static __always_inline struct monad_ring_record *
+recorder_reserve(struct monad_recorder *r, u16 type, u64 size)
+{
+	if (unlikely(recorder_too_large(r, size))) {
+		recorder_lost(r, MONAD_RING_LOST_TOO_LARGE);
+		return NULL;
+	}
+	return recorder_reserve_sized(r, type, size);
 }
 
 static __always_inline void recorder_commit(struct monad_ring_record *rec)

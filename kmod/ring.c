@@ -23,7 +23,8 @@ static void fill_header(struct monad_ring *ring, const struct monad_ring_config 
 	uuid_t uuid;
 
 	memcpy(header->magic, MONAD_EVENT_RING_MAGIC, sizeof(header->magic));
-	header->content_type = MONAD_EVENT_CONTENT_TYPE_NONE;
+	header->content_type = config->content_type;
+	memcpy(header->schema_hash, config->schema_hash, sizeof(header->schema_hash));
 	header->size.descriptor_capacity = 1ULL << config->desc_shift;
 	header->size.payload_buf_size = 1ULL << config->payload_shift;
 
@@ -68,14 +69,13 @@ static int init_recorder(struct monad_ring *ring, const struct monad_ring_config
 
 /**
  * monad_ring_create - make a ring, without its device
- * @config: name and sizes, as monad_ring_parse() lets them through
+ * @config: as checked by monad_ring_parse()
  * @id: what BPF programs call it by
- * @node: NUMA node of its memory, or NUMA_NO_NODE
  *
- * Return: the ring, to be given to monad_ring_destroy(); -ENOMEM, or -ERANGE when it is
- * too small for this machine's CPUs. Says why in the log.
+ * Return: the ring, with one reference to it, for monad_ring_put(); -ENOMEM, -EINTR, or -ERANGE
+ * when it is too small for this machine's CPUs. Says why in the log.
  */
-struct monad_ring *monad_ring_create(const struct monad_ring_config *config, u32 id, int node)
+struct monad_ring *monad_ring_create(const struct monad_ring_config *config, u32 id)
 {
 	u64 descs = ALIGN(sizeof(struct monad_event_descriptor) << config->desc_shift,
 			  MONAD_EVENT_RING_ALIGN);
@@ -87,12 +87,13 @@ struct monad_ring *monad_ring_create(const struct monad_ring_config *config, u32
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
 	ring->id = id;
+	kref_init(&ring->ref);
 	strscpy(ring->name, config->name, sizeof(ring->name));
 	mutex_init(&ring->content_lock);
 	ring->payload_offset = MONAD_EVENT_RING_HEADER_SIZE + descs;
 
-	err = monad_ring_memory_alloc(&ring->memory, ring->name, ring->payload_offset + payload,
-				      ring->payload_offset, payload, node);
+	err = monad_ring_memory_alloc(&ring->memory, config, ring->payload_offset + payload,
+				      ring->payload_offset, payload);
 	if (err)
 		goto err_free;
 	ring->header = ring->memory.base;
@@ -101,6 +102,7 @@ struct monad_ring *monad_ring_create(const struct monad_ring_config *config, u32
 	err = init_recorder(ring, config);
 	if (err)
 		goto err_memory;
+	monad_notify_init(&ring->notify, &ring->recorder);
 	return ring;
 
 err_memory:
@@ -110,11 +112,20 @@ err_free:
 	return ERR_PTR(err);
 }
 
-void monad_ring_destroy(struct monad_ring *ring)
+static void ring_free(struct kref *ref)
 {
+	struct monad_ring *ring = container_of(ref, struct monad_ring, ref);
+
+	monad_notify_stop(&ring->notify);
 	free_percpu(ring->recorder.slots);
 	monad_ring_memory_free(&ring->memory);
 	kfree(ring);
+}
+
+/* May sleep. The last reference goes after the last writer. */
+void monad_ring_put(struct monad_ring *ring)
+{
+	kref_put(&ring->ref, ring_free);
 }
 
 /**
@@ -188,4 +199,7 @@ void monad_ring_info(struct monad_ring *ring, struct monad_ring_info *info)
 		info->lost[i] = READ_ONCE(ext->lost[i]);
 	info->lost[MONAD_RING_LOST_RING_GONE] = atomic64_read(&monad_ring_gone);
 	info->discarded = READ_ONCE(ext->discarded);
+	info->wakeups = READ_ONCE(ext->wakeups);
+	info->generation = ext->generation;
+	info->state = READ_ONCE(ext->state);
 }

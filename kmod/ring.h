@@ -5,14 +5,17 @@
 #ifndef MONAD_RING_RING_H
 #define MONAD_RING_RING_H
 
+#include <linux/kref.h>
 #include <linux/miscdevice.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/sizes.h>
 
+#include "notify.h"
 #include "recorder.h"
 #include "monad/ring_ioctl.h"
 
-/* Rings that can exist at a time; a BPF program names one by its index. */
+/* Rings that can exist at a time, a power of two. */
 #define MONAD_RING_MAX 64
 
 #define MONAD_RING_DEFAULT_NAME "monad_ring"
@@ -38,8 +41,10 @@ struct monad_ring_memory {
 
 struct monad_ring {
 	struct monad_recorder recorder;
+	u32 id; /* what BPF programs call it by; read for each event */
+	struct monad_notify notify;
 
-	u32 id;
+	struct kref ref; /* one for the table of rings, one for each open file */
 	char name[MONAD_RING_NAME_MAX];
 	struct monad_ring_memory memory;
 	struct monad_event_ring_header *header;
@@ -49,31 +54,60 @@ struct monad_ring {
 	struct miscdevice misc;
 };
 
-/* A parsed configuration string: name[:descriptor-shift:payload-shift] */
+/* What a ring is made from. */
 struct monad_ring_config {
 	char name[MONAD_RING_NAME_MAX];
 	unsigned int desc_shift;
 	unsigned int payload_shift;
+	int node;	  /* NUMA node of its memory, or NUMA_NO_NODE */
+	u16 content_type; /* NONE: to be said later */
+	u8 schema_hash[32];
+	bool account;	  /* charge the memory to the caller's control group */
 };
 
-/* main.c: rings by their id; NULL where there is none */
-extern struct monad_ring *monad_rings[MONAD_RING_MAX];
-/* events offered to rings that do not exist */
-extern atomic64_t monad_ring_gone;
+/* main.c */
 bool monad_ring_ready(void);
 
 /* config.c */
+int monad_ring_check_name(const char *name);
+int monad_ring_check_shifts(const char *name, unsigned int desc_shift,
+			    unsigned int payload_shift);
 int monad_ring_parse(const char *string, struct monad_ring_config *config);
 
+/*
+ * rings.c: the table of rings. The place of a ring is its id modulo MONAD_RING_MAX.
+ *
+ * BPF programs look a ring up there and use it until they end. A ring that is destroyed is
+ * taken out first, and goes on existing until every program that may have seen it has ended:
+ * one RCU grace period and one RCU tasks trace grace period, as for a BPF map.
+ */
+extern struct monad_ring __rcu *monad_rings[MONAD_RING_MAX];
+/* events offered to rings that do not exist */
+extern atomic64_t monad_ring_gone;
+
+int monad_rings_init(const struct monad_ring_config *configs, u32 nr);
+int monad_rings_register(void);
+void monad_rings_exit(void);
+int monad_rings_create(const struct monad_ring_config *config, u32 *id);
+int monad_rings_destroy(const char *name);
+
+/* The ring that has the place of @id, whatever its id, or NULL. For BPF programs. */
+static __always_inline struct monad_ring *monad_ring_slot(u32 id)
+{
+	/* Programs of some types are covered by RCU tasks trace instead. */
+	return rcu_dereference_raw(monad_rings[id % MONAD_RING_MAX]);
+}
+
 /* memory.c */
-int monad_ring_memory_alloc(struct monad_ring_memory *memory, const char *name, u64 size,
-			    u64 payload_offset, u64 payload_size, int node);
+int monad_ring_memory_alloc(struct monad_ring_memory *memory,
+			    const struct monad_ring_config *config, u64 size, u64 payload_offset,
+			    u64 payload_size);
 void monad_ring_memory_free(struct monad_ring_memory *memory);
 int monad_ring_memory_mmap(const struct monad_ring_memory *memory, struct vm_area_struct *vma);
 
 /* ring.c */
-struct monad_ring *monad_ring_create(const struct monad_ring_config *config, u32 id, int node);
-void monad_ring_destroy(struct monad_ring *ring);
+struct monad_ring *monad_ring_create(const struct monad_ring_config *config, u32 id);
+void monad_ring_put(struct monad_ring *ring);
 int monad_ring_set_content(struct monad_ring *ring, u16 content_type, const u8 *schema_hash);
 void monad_ring_info(struct monad_ring *ring, struct monad_ring_info *info);
 

@@ -43,6 +43,8 @@ INFO_ATTR(max_event_size, "%llu", max_event_size);
 INFO_ATTR(chunks_total, "%u", chunks_total);
 INFO_ATTR(chunks_huge, "%u", chunks_huge);
 INFO_ATTR(discarded, "%llu", discarded);
+INFO_ATTR(wakeups, "%llu", wakeups);
+INFO_ATTR(generation, "%llu", generation);
 INFO_ATTR(kfuncs, "%u", flags & MONAD_RING_F_KFUNCS);
 
 static struct attribute *ring_attrs[] = {
@@ -61,6 +63,8 @@ static struct attribute *ring_attrs[] = {
 	&dev_attr_chunks_total.attr,
 	&dev_attr_chunks_huge.attr,
 	&dev_attr_discarded.attr,
+	&dev_attr_wakeups.attr,
+	&dev_attr_generation.attr,
 	&dev_attr_kfuncs.attr,
 	NULL,
 };

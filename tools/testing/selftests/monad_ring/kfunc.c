@@ -215,6 +215,24 @@ TEST_F(kfunc, which_ring)
 	ring_close(&other);
 }
 
+/*
+ * The RECORD_ERROR event @seqno in place of one that is too large: of TYPE, @size bytes asked
+ * for, with the first @head bytes of data[]. Bytes and offsets as in the format's description.
+ */
+static void record_error(struct __test_metadata *_metadata, FIXTURE_DATA(kfunc) *self,
+			 uint64_t seqno, uint64_t size, uint32_t head)
+{
+	uint16_t why = size > UINT32_MAX ? 1 : 2, type = TYPE;
+	const uint8_t *payload;
+
+	payload = payload_of(self, newest(_metadata, self, seqno, 1, 16 + head, 16 + head));
+	EXPECT_EQ(0, memcmp(payload, &why, 2));
+	EXPECT_EQ(0, memcmp(payload + 2, &type, 2));
+	EXPECT_EQ(0, memcmp(payload + 4, &head, 4));
+	EXPECT_EQ(0, memcmp(payload + 8, &size, 8));
+	EXPECT_EQ(0, memcmp(payload + 16, self->bpf->bss->data, head));
+}
+
 TEST_F(kfunc, too_large)
 {
 	static const uint32_t sizes[] = { KFUNC_MAX_EVENT + 1, KFUNC_MAX_EVENT + 16,
@@ -226,29 +244,33 @@ TEST_F(kfunc, too_large)
 	unsigned int i;
 
 	ASSERT_EQ(KFUNC_MAX_EVENT, self->ring.info.max_event_size);
+	for (i = 0; i < KFUNC_DATA; i++)
+		self->bpf->bss->data[i] = i * 7 + i / 256;
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		self->call.size = sizes[i];
 		ASSERT_EQ(0, call(self, self->bpf->progs.output));
 		EXPECT_EQ(-E2BIG, self->call.ret);
 		EXPECT_EQ(++lost, ring_lost(&self->ring, MONAD_RING_LOST_TOO_LARGE));
+		record_error(_metadata, self, lost, sizes[i], 4096 - 16);
+		/* Nothing of its payload is there yet when an event is reserved. */
 		ASSERT_EQ(0, call(self, self->bpf->progs.reserve));
 		EXPECT_EQ(0, self->call.got);
 		EXPECT_EQ(++lost, ring_lost(&self->ring, MONAD_RING_LOST_TOO_LARGE));
+		record_error(_metadata, self, lost, sizes[i], 0);
 	}
 	for (i = 0; i < ARRAY_SIZE(huge); i++) {
 		self->call.size = huge[i];
 		ASSERT_EQ(0, call(self, self->bpf->progs.reserve));
 		EXPECT_EQ(0, self->call.got);
 		EXPECT_EQ(++lost, ring_lost(&self->ring, MONAD_RING_LOST_TOO_LARGE));
+		record_error(_metadata, self, lost, huge[i], 0);
 	}
 	EXPECT_EQ(lost, ring_lost_all(&self->ring));
-	EXPECT_EQ(0, self->ring.header->control.last_seqno);
-	EXPECT_EQ(0, self->ring.header->control.next_payload_byte);
 
 	self->call.size = KFUNC_MAX_EVENT;
 	ASSERT_EQ(0, call(self, self->bpf->progs.output));
 	EXPECT_EQ(0, self->call.ret);
-	newest(_metadata, self, 1, TYPE, KFUNC_MAX_EVENT, KFUNC_MAX_EVENT);
+	newest(_metadata, self, lost + 1, TYPE, KFUNC_MAX_EVENT, KFUNC_MAX_EVENT);
 }
 
 TEST_F(kfunc, flags)
@@ -521,13 +543,15 @@ TEST_F(kfunc, query)
 
 	EXPECT_EQ(1024, query(self, 0));
 	EXPECT_EQ(SMALL_PAYLOAD, query(self, 1));
-	EXPECT_EQ(1000, query(self, 2));
-	EXPECT_EQ(1000 * 4096, query(self, 3));
+	/* One in place of what was too large. */
+	EXPECT_EQ(1001, query(self, 2));
+	EXPECT_EQ(1000 * 4096 + 16, query(self, 3));
 	EXPECT_EQ(self->ring.header->control.buffer_window_start, query(self, 4));
 	EXPECT_LT(0, query(self, 4));
 	EXPECT_EQ(2, query(self, 5));
 	EXPECT_EQ(250, query(self, 6));
 	EXPECT_EQ(KFUNC_MAX_EVENT, query(self, 7));
+	EXPECT_EQ(0, query(self, 8));
 	EXPECT_EQ(0, query(self, 100));
 	EXPECT_EQ(0, query(self, 0xffffffff));
 	self->call.ring = NO_RING;

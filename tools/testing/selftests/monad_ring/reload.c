@@ -281,7 +281,7 @@ TEST_F_TIMEOUT(reload, no_memory, 60)
 	close(kmsg);
 	kmsg = kmsg_open();
 	EXPECT_EQ(-ENOMEM, module_load("big:10:40"));
-	EXPECT_TRUE(kmsg_has(kmsg, "(rings=big:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT)"));
+	EXPECT_TRUE(kmsg_has(kmsg, "(big:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT)"));
 	close(kmsg);
 
 	EXPECT_EQ(oom, proc_number("/proc/vmstat", "oom_kill "));
