@@ -54,7 +54,6 @@ static noinline void wake_by_flags(struct monad_ring *ring, u64 seqno, u64 flags
 		monad_notify_raise(&ring->notify, flags);
 }
 
-/* Not rec->..., which may be another event's by now. */
 static __always_inline void wake(struct monad_ring *ring, u64 seqno, u64 flags)
 {
 	if (unlikely(flags))
@@ -82,14 +81,10 @@ static noinline void too_large(struct monad_ring *ring, u32 type, u64 size, cons
 			       u64 head_size)
 {
 	struct monad_ring_record *rec;
-	u64 seqno;
 
 	rec = monad_recorder_too_large(&ring->recorder, type, size, head, head_size);
-	if (!rec)
-		return;
-	seqno = rec->seqno;
-	recorder_commit(rec);
-	wake(ring, seqno, 0);
+	if (rec)
+		wake(ring, recorder_commit(rec), 0);
 }
 
 __bpf_kfunc struct monad_ring_record *bpf_monad_ring_reserve(u32 ring, u32 type, u64 size)
@@ -144,26 +139,21 @@ __bpf_kfunc u64 bpf_monad_ring_seqno(struct monad_ring_record *rec)
 __bpf_kfunc void bpf_monad_ring_commit(struct monad_ring_record *rec, u64 flags)
 {
 	struct monad_ring *ring = ring_of_record(rec);
-	u64 seqno = rec->seqno;
 
-	recorder_commit(rec);
-	wake(ring, seqno, flags);
+	wake(ring, recorder_commit(rec), flags);
 }
 
 __bpf_kfunc void bpf_monad_ring_discard(struct monad_ring_record *rec, u64 flags)
 {
 	struct monad_ring *ring = ring_of_record(rec);
-	u64 seqno = rec->seqno;
 
-	recorder_discard(rec);
-	wake(ring, seqno, flags);
+	wake(ring, recorder_discard(rec), flags);
 }
 
 __bpf_kfunc int bpf_monad_ring_output(u32 ring, u32 type, void *data, u32 data__sz, u64 flags)
 {
 	struct monad_ring *mr = ring_for_event(ring);
 	struct monad_ring_record *rec;
-	u64 seqno;
 
 	if (!mr)
 		return -ENOENT;
@@ -181,9 +171,7 @@ __bpf_kfunc int bpf_monad_ring_output(u32 ring, u32 type, void *data, u32 data__
 	if (!rec)
 		return -EAGAIN;
 	memcpy(rec->payload, data, data__sz);
-	seqno = rec->seqno;
-	recorder_commit(rec);
-	wake(mr, seqno, flags);
+	wake(mr, recorder_commit(rec), flags);
 	return 0;
 }
 

@@ -309,19 +309,23 @@ recorder_reserve(struct monad_recorder *r, u16 type, u64 size)
 	return recorder_reserve_sized(r, type, size);
 }
 
-static __always_inline void recorder_commit(struct monad_ring_record *rec)
+/* Publishes the event; its sequence number, since @rec may be another event's at once. */
+static __always_inline u64 recorder_commit(struct monad_ring_record *rec)
 {
+	u64 seqno = rec->seqno;
+
 	port_step();
 	/*
 	 * LMM(recorder_commit:A): the event's fields and payload before its seqno. Pairs
 	 * with the reader's acquiring load of seqno.
 	 */
-	port_store_release(&rec->desc->seqno, rec->seqno);
+	port_store_release(&rec->desc->seqno, seqno);
 	recorder_release(rec);
+	return seqno;
 }
 
 /* A discarded event is one of type NONE without payload: readers pass over it. */
-static __always_inline void recorder_discard(struct monad_ring_record *rec)
+static __always_inline u64 recorder_discard(struct monad_ring_record *rec)
 {
 	struct monad_event_descriptor *desc = rec->desc;
 	unsigned int i;
@@ -330,7 +334,7 @@ static __always_inline void recorder_discard(struct monad_ring_record *rec)
 	for (i = 0; i < 4; i++)
 		port_store(&desc->content_ext[i], 0);
 	port_count(&rec->recorder->ext->discarded);
-	recorder_commit(rec);
+	return recorder_commit(rec);
 }
 
 #endif /* MONAD_RECORDER_H */
