@@ -18,8 +18,9 @@
 /* An open file. It keeps its ring, also when that is destroyed. */
 struct ring_file {
 	struct monad_ring *ring;
-	spinlock_t lock; /* of wanted */
+	spinlock_t lock; /* of the rest */
 	struct monad_wanted wanted; /* what poll waits for */
+	u64 edge; /* see monad_notify_poll() */
 };
 
 static struct monad_ring *ring_of(struct file *file)
@@ -43,7 +44,8 @@ static int ring_open(struct inode *inode, struct file *file)
 	kref_get(&ring->ref);
 	rf->ring = ring;
 	spin_lock_init(&rf->lock);
-	rf->wanted.seqno = READ_ONCE(ring->header->control.last_seqno) + 1;
+	/* As a new iterator does. The newest event may still be being written. */
+	rf->wanted.seqno = READ_ONCE(ring->header->control.last_seqno) ?: 1;
 	rf->wanted.count = 1;
 	file->private_data = rf;
 	return 0;
@@ -68,12 +70,19 @@ static __poll_t ring_poll(struct file *file, struct poll_table_struct *wait)
 	struct ring_file *rf = file->private_data;
 	struct monad_notify *notify = &rf->ring->notify;
 	struct monad_wanted wanted;
+	__poll_t mask;
+	u64 edge;
 
 	poll_wait(file, &notify->wait, wait);
 	spin_lock(&rf->lock);
 	wanted = rf->wanted;
+	edge = rf->edge;
 	spin_unlock(&rf->lock);
-	return monad_notify_poll(notify, &wanted);
+	mask = monad_notify_poll(notify, &wanted, &edge);
+	spin_lock(&rf->lock);
+	rf->edge = max(rf->edge, edge);
+	spin_unlock(&rf->lock);
+	return mask;
 }
 
 /* Copies as much as the caller knows of, and says how much that was. */

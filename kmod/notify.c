@@ -12,6 +12,9 @@
  */
 #define STALLED_EVENTS 64
 
+/* How many events a poll looks at in search of one that is missing. */
+#define SEARCH_EVENTS 1024
+
 /* Ticks between looks, and how many looks make one tick certain to have passed. */
 #define LOOK_TICKS 1
 #define LOOKS 2
@@ -199,15 +202,31 @@ int monad_notify_wait(struct monad_notify *notify, const struct monad_wanted *wa
 	return -ETIMEDOUT;
 }
 
+/*
+ * The first event from @seqno on that is not there yet. For one that is not far behind, else one
+ * on the way to it: then arming for it is answered by the worker, and the search goes on.
+ */
+static u64 first_missing(const struct monad_recorder *r, u64 seqno)
+{
+	unsigned int i;
+
+	for (i = 0; i < SEARCH_EVENTS && published(r, seqno); i++)
+		seqno++;
+	return seqno;
+}
+
 /**
  * monad_notify_poll - what poll says, after it put itself on the wait queue
  * @notify: of the ring
  * @wanted: what the reader waits for
+ * @edge: of this reader alone: all events before were there when it last polled; is moved on
  *
  * Return: EPOLLIN | EPOLLRDNORM when that is there, EPOLLHUP when no more events will follow.
  */
-__poll_t monad_notify_poll(struct monad_notify *notify, const struct monad_wanted *wanted)
+__poll_t monad_notify_poll(struct monad_notify *notify, const struct monad_wanted *wanted,
+			   u64 *edge)
 {
+	struct monad_wanted next = { .count = wanted->count };
 	__poll_t mask = 0;
 
 	if (READ_ONCE(notify->gone))
@@ -217,8 +236,13 @@ __poll_t monad_notify_poll(struct monad_notify *notify, const struct monad_wante
 		if (!wanted_there(notify, wanted))
 			return mask;
 	}
-	/* An edge-triggered reader does not come back until it is woken by something newer. */
-	arm(notify, READ_ONCE(notify->recorder->control->last_seqno) + wanted->count);
+	/*
+	 * An edge-triggered reader now reads what there is, and comes back when it is woken by
+	 * what there is not: not the next event to be allocated, one that is may be missing.
+	 */
+	next.seqno = first_missing(notify->recorder, max(*edge, wanted->seqno));
+	*edge = next.seqno;
+	arm_wanted(notify, &next);
 	return mask | EPOLLIN | EPOLLRDNORM;
 }
 

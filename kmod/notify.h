@@ -68,7 +68,8 @@ void monad_notify_gone(struct monad_notify *notify);
 void monad_notify_raise(struct monad_notify *notify, u64 flags);
 int monad_notify_wait(struct monad_notify *notify, const struct monad_wanted *wanted,
 		      s64 timeout_ns);
-__poll_t monad_notify_poll(struct monad_notify *notify, const struct monad_wanted *wanted);
+__poll_t monad_notify_poll(struct monad_notify *notify, const struct monad_wanted *wanted,
+			   u64 *edge);
 void monad_notify_repoll(struct monad_notify *notify, const struct monad_wanted *wanted);
 
 /* Whether the commit of event @seqno, just published, has to call monad_notify_raise(). */

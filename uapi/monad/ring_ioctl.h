@@ -93,7 +93,7 @@ struct monad_ring_wait {
  * see an edge each time that @watermark more events came since epoll_wait() last returned, and
  * need not call this. On a ring that is destroyed EPOLLHUP is set.
  *
- * A newly opened file stands behind the newest event, with a watermark of 1. EINVAL as above.
+ * A newly opened file stands at the newest event, with a watermark of 1. EINVAL as above.
  */
 struct monad_ring_poll {
 	uint32_t size;

@@ -23,6 +23,9 @@ struct writer writers[WRITERS];
 /* The payload in the making, for each writer. */
 __u64 scratch[WRITERS][WORDS];
 
+/* of every commit and discard of burst */
+__u64 commit_flags;
+
 /* stall: told to go on; how far it is */
 volatile __u32 stall_go;
 volatile __u32 stall_state; /* 1: reserved and stalled, 2: committed, 3: refused */
@@ -114,10 +117,10 @@ static __always_inline long write_one(__u32 writer)
 	}
 	if (discard) {
 		w->discarded++;
-		bpf_monad_ring_discard(rec, 0);
+		bpf_monad_ring_discard(rec, commit_flags);
 	} else {
 		w->committed++;
-		bpf_monad_ring_commit(rec, 0);
+		bpf_monad_ring_commit(rec, commit_flags);
 	}
 	return 0;
 }
