@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The BPF programs, one object for all kernels, their skeleton, and the schema
-# hash of the storage events, which libmonad_event carries.
+# hashes of the storage and perf events, which libmonad_event carries.
 
 BPF_SOURCES := $(wildcard bpf/*.bpf.c bpf/*.h uapi/monad/*.h)
 
@@ -12,7 +12,8 @@ BPF_SYS_INCLUDES := $(addprefix -idirafter ,$(wildcard /usr/include/$(shell $(CC
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -std=gnu11 -Wall -Wextra -Werror \
 	     -Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -Ibpf -Iuapi $(BPF_SYS_INCLUDES)
 
-bpf: $(O)/bpf/monad_storage.bpf.o $(O)/obj/monad_storage.skel.h $(O)/obj/storage_schema_hash.c
+bpf: $(O)/bpf/monad_storage.bpf.o $(O)/obj/monad_storage.skel.h $(O)/obj/storage_schema_hash.c \
+     $(O)/obj/perf_schema_hash.c
 
 $(O)/bpf/monad_storage.bpf.o: $(BPF_SOURCES)
 	@mkdir -p $(@D)
@@ -28,5 +29,12 @@ $(O)/obj/storage_schema.bpf.o: bpf/storage_schema.c uapi/monad/storage_event.h u
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(O)/obj/storage_schema_hash.c: $(O)/obj/storage_schema.bpf.o bpf/schema_hash.sh
-	bpf/schema_hash.sh $(BPFTOOL) $< >$@
+$(O)/obj/perf_schema.bpf.o: bpf/perf_schema.c user/include/monad_event/perf_event_ctypes.h \
+			    uapi/monad/event_ring.h
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -Iuser/include -c $< -o $@
+
+SCHEMA_HASHES = $(O)/obj/storage_schema_hash.c $(O)/obj/perf_schema_hash.c
+
+$(SCHEMA_HASHES): $(O)/obj/%_schema_hash.c: $(O)/obj/%_schema.bpf.o bpf/schema_hash.sh
+	bpf/schema_hash.sh $(BPFTOOL) $< $* >$@

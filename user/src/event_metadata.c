@@ -22,6 +22,8 @@ const uint8_t g_monad_test_event_schema_hash[32] = {0};
 	[MONAD_TEST_EVENT_##name] = {MONAD_TEST_EVENT_##name, #name, text}
 #define EXEC(name, text) \
 	[MONAD_EXEC_##name] = {MONAD_EXEC_##name, #name, text}
+#define PERF(name, text) \
+	[MONAD_PERF_##name] = {MONAD_PERF_##name, #name, text}
 
 const struct monad_event_metadata g_monad_test_event_metadata[MONAD_TEST_EVENT_COUNT] = {
 	TEST(NONE, NONE_DESCRIPTION),
@@ -58,7 +60,13 @@ const struct monad_event_metadata g_monad_exec_event_metadata[MONAD_EXEC_EVENT_C
 	EXEC(EVM_ERROR, "execution failed for an internal reason"),
 };
 
-/* Of PERF only what all content types have in common is known here. */
+const struct monad_event_metadata g_monad_perf_event_metadata[MONAD_PERF_EVENT_COUNT] = {
+	PERF(NONE, NONE_DESCRIPTION),
+	PERF(RECORD_ERROR, RECORD_ERROR_DESCRIPTION),
+	PERF(SAMPLE, "where a CPU was when a sampler looked"),
+};
+
+/* What all content types have in common, those that are not known here as well. */
 static const struct monad_event_metadata common_metadata[] = {
 	{MONAD_EVENT_NONE_EVENT_TYPE, "NONE", NONE_DESCRIPTION},
 	{MONAD_EVENT_RECORD_ERROR_EVENT_TYPE, "RECORD_ERROR", RECORD_ERROR_DESCRIPTION},
@@ -84,6 +92,9 @@ const struct monad_event_metadata *monad_event_metadata_table(uint16_t content_t
 	case MONAD_EVENT_CONTENT_TYPE_EXEC:
 		*count = COUNT_OF(g_monad_exec_event_metadata);
 		return g_monad_exec_event_metadata;
+	case MONAD_EVENT_CONTENT_TYPE_PERF:
+		*count = COUNT_OF(g_monad_perf_event_metadata);
+		return g_monad_perf_event_metadata;
 	case MONAD_EVENT_CONTENT_TYPE_STORAGE:
 		return storage_metadata_table(count);
 	default:

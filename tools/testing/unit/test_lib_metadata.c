@@ -78,10 +78,10 @@ int main(void)
 
 	check_table(MONAD_EVENT_CONTENT_TYPE_TEST, 4);
 	check_table(MONAD_EVENT_CONTENT_TYPE_EXEC, 25);
+	check_table(MONAD_EVENT_CONTENT_TYPE_PERF, 3);
 	check_table(MONAD_EVENT_CONTENT_TYPE_STORAGE, check_storage_header());
-	eq_str(monad_event_lookup_metadata(MONAD_EVENT_CONTENT_TYPE_PERF, 1)->c_name,
-	       "RECORD_ERROR", "perf: 1");
-	ok(!monad_event_lookup_metadata(MONAD_EVENT_CONTENT_TYPE_PERF, 2), "perf: 2");
+	eq_str(monad_event_lookup_metadata(MONAD_EVENT_CONTENT_TYPE_PERF, 2)->c_name, "SAMPLE",
+	       "perf: 2");
 	eq_str(g_monad_exec_event_metadata[10].c_name, "TXN_HEADER_START", "exec: 10");
 	eq_str(g_monad_exec_event_metadata[24].c_name, "EVM_ERROR", "exec: 24");
 	ok(memcmp(g_monad_test_event_schema_hash, zero, 32) == 0, "the hash of TEST is zero");

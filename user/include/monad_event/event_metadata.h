@@ -8,6 +8,7 @@
 
 #include <monad/event_ring.h>
 #include <monad_event/exec_event_ctypes.h>
+#include <monad_event/perf_event_ctypes.h>
 #include <monad_event/test_event_ctypes.h>
 
 #ifdef __cplusplus
@@ -26,10 +27,12 @@ struct monad_event_metadata {
  */
 extern const struct monad_event_metadata g_monad_test_event_metadata[MONAD_TEST_EVENT_COUNT];
 extern const struct monad_event_metadata g_monad_exec_event_metadata[MONAD_EXEC_EVENT_COUNT];
+extern const struct monad_event_metadata g_monad_perf_event_metadata[MONAD_PERF_EVENT_COUNT];
 extern const struct monad_event_metadata g_monad_storage_event_metadata[];
 
 /* For monad_event_ring_check_content_type(). */
 extern const uint8_t g_monad_test_event_schema_hash[32];
+extern const uint8_t g_monad_perf_event_schema_hash[32];
 extern const uint8_t g_monad_storage_event_schema_hash[32];
 
 /*
