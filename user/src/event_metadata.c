@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* Content types and the event types of each. */
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include <monad/storage_event.h>
 #include <monad_event/event_metadata.h>
 #include <monad_event/event_ring.h>
 
+#include "error.h"
+#include "schema.h"
 #include "storage_metadata.h"
 
 const char *const g_monad_event_content_type_names[MONAD_EVENT_CONTENT_TYPE_COUNT] = {
@@ -72,6 +79,27 @@ static const struct monad_event_metadata common_metadata[] = {
 	{MONAD_EVENT_RECORD_ERROR_EVENT_TYPE, "RECORD_ERROR", RECORD_ERROR_DESCRIPTION},
 };
 
+/* Index, whether it is a sequence number, the tag it counts within, name, description. */
+static const struct monad_event_flow_tag exec_flow_tags[] = {
+	{MONAD_FLOW_BLOCK_SEQNO, true, -1, "block_seqno", "sequence number of the BLOCK_START"},
+	{MONAD_FLOW_TXN_ID, false, MONAD_FLOW_BLOCK_SEQNO, "txn_id", "transaction index + 1"},
+	{MONAD_FLOW_ACCOUNT_INDEX, false, MONAD_FLOW_TXN_ID, "account_index",
+	 "index of the ACCOUNT_ACCESS in its list"},
+};
+
+static const struct monad_event_flow_tag perf_flow_tags[] = {
+	{MONAD_PERF_FLOW_PID, false, -1, "pid", "process that the CPU ran"},
+	{MONAD_PERF_FLOW_TID, false, -1, "tid", "thread that the CPU ran"},
+	{MONAD_PERF_FLOW_CPU, false, -1, "cpu_id", "number of the CPU + 1"},
+};
+
+static const struct monad_event_flow_tag storage_flow_tags[] = {
+	{MONAD_STORAGE_TAG_START, true, -1, "start", "sequence number of the I/O's first event"},
+	{MONAD_STORAGE_TAG_DEVICE, false, -1, "device", "device, whether it failed, operation"},
+	{MONAD_STORAGE_TAG_CGROUP, false, -1, "cgroup", "id of the cgroup that is charged"},
+	{MONAD_STORAGE_TAG_LATENCY, false, -1, "latency", "nanoseconds since it was first seen"},
+};
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 const char *monad_event_content_type_name(uint16_t content_type)
@@ -114,4 +142,80 @@ const struct monad_event_metadata *monad_event_lookup_metadata(uint16_t content_
 	table = monad_event_metadata_table(content_type, &count);
 	/* A type some table leaves out has no name in it. */
 	return table && event_type < count && table[event_type].c_name ? &table[event_type] : NULL;
+}
+
+const struct monad_event_flow_tag *monad_event_flow_tags(uint16_t content_type, size_t *count)
+{
+	switch (content_type) {
+	case MONAD_EVENT_CONTENT_TYPE_EXEC:
+		*count = COUNT_OF(exec_flow_tags);
+		return exec_flow_tags;
+	case MONAD_EVENT_CONTENT_TYPE_PERF:
+		*count = COUNT_OF(perf_flow_tags);
+		return perf_flow_tags;
+	case MONAD_EVENT_CONTENT_TYPE_STORAGE:
+		*count = COUNT_OF(storage_flow_tags);
+		return storage_flow_tags;
+	default:
+		*count = 0;
+		return NULL;
+	}
+}
+
+int monad_event_lookup_content_type(const char *name, uint16_t *content_type)
+{
+	static const uint16_t types[] = {
+		MONAD_EVENT_CONTENT_TYPE_TEST,
+		MONAD_EVENT_CONTENT_TYPE_EXEC,
+		MONAD_EVENT_CONTENT_TYPE_PERF,
+		MONAD_EVENT_CONTENT_TYPE_STORAGE,
+	};
+
+	if (!name || !content_type)
+		return FAIL(EFAULT, "%s is NULL", name ? "content type" : "name of a content type");
+	for (size_t i = 0; i < COUNT_OF(types); i++) {
+		if (strcasecmp(monad_event_content_type_name(types[i]), name) == 0) {
+			*content_type = types[i];
+			return 0;
+		}
+	}
+	return FAIL_HINT(ENOENT, "there are test, exec, perf and storage",
+			 "no content type is called `%s`", name);
+}
+
+const uint8_t *monad_event_schema_hash(uint16_t content_type)
+{
+	switch (content_type) {
+	case MONAD_EVENT_CONTENT_TYPE_TEST:
+		return g_monad_test_event_schema_hash;
+	case MONAD_EVENT_CONTENT_TYPE_PERF:
+		return g_monad_perf_event_schema_hash;
+	case MONAD_EVENT_CONTENT_TYPE_STORAGE:
+		return g_monad_storage_event_schema_hash;
+	default:
+		return NULL;
+	}
+}
+
+bool schema_is_known(const struct monad_event_ring_header *header)
+{
+	const uint8_t *hash = monad_event_schema_hash(header->content_type);
+
+	if (hash)
+		return memcmp(hash, header->schema_hash, sizeof(header->schema_hash)) == 0;
+	return header->content_type == MONAD_EVENT_CONTENT_TYPE_EXEC;
+}
+
+bool monad_event_ring_schema_known(const struct monad_event_ring *ring)
+{
+	return ring && ring->header && schema_is_known(ring->header);
+}
+
+const struct monad_event_metadata *
+monad_event_ring_lookup_metadata(const struct monad_event_ring *ring, uint16_t event_type)
+{
+	if (event_type >= COUNT_OF(common_metadata) && !monad_event_ring_schema_known(ring))
+		return NULL;
+	return monad_event_lookup_metadata(ring && ring->header ? ring->header->content_type : 0,
+					   event_type);
 }
