@@ -16,11 +16,18 @@ $(O)/unit/test_lib_%: tools/testing/unit/test_lib_%.c $(LIB_A) tools/testing/uni
 	$(CC) $(ALL_CFLAGS) -MMD -MP -Itools/testing/unit $(LDFLAGS) $(UNIT_WRAP) \
 		-o $@ $< $(UNIT_OBJS) $(LIB_A) -pthread
 
+# Under a live writer, which is the module's recorder.
+$(O)/unit/test_lib_live $(O)/unit/test_lib_noalloc $(O)/unit/test_lib_wait: \
+		kmod/recorder.c kmod/recorder.h $(wildcard tools/testing/unit/*.h)
+
 $(O)/unit/test_lib_json: UNIT_OBJS = $(TOOLS_LIB_OBJS)
 $(O)/unit/test_lib_json: $(TOOLS_LIB_OBJS)
 
 # Runs the command that is built.
 $(O)/unit/test_lib_tool: $(MONAD_RING)
+
+# The same for the examples.
+$(O)/unit/test_lib_examples: $(O)/bin/eventwatch $(O)/bin/eventwatch-cc
 
 # The headers in C++: every one of them alone, and a program that uses them.
 CXXFLAGS ?= -O2 -g

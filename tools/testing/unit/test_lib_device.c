@@ -14,6 +14,7 @@
 
 #include <monad_event/event_ring.h>
 #include <monad_event/event_ring_util.h>
+#include <monad_event/event_wait.h>
 
 #include "ring_image.h"
 #include "tap.h"
@@ -117,6 +118,26 @@ static void test_good(void)
 		teardown();                          \
 	} while (0)
 
+/* A module that knows no ioctl to wait: memory is looked at, and nobody has to lock anything. */
+static void test_old_module(void)
+{
+	struct monad_event_waiter waiter;
+	struct monad_event_iterator iter;
+
+	setup();
+	eq_int(map(), 0, "an older module");
+	eq_int(monad_event_ring_init_iterator(&ring, &iter), 0, "an iterator");
+	eq_int(monad_event_waiter_init(&waiter, image.fd), 0, "a waiter");
+	monad_event_iterator_set_seqno(&iter, 10);
+	eq_int(monad_event_waiter_wait(&waiter, &iter, 1, 20000000), ETIMEDOUT, "waits");
+	eq_int(monad_event_waiter_arm(&waiter, &iter, 1), 0, "can be armed");
+	ok(monad_event_waiter_fd(&waiter) != waiter.ring_fd, "polls no device that cannot");
+	put_events_up_to(&image, 10);
+	eq_int(monad_event_waiter_wait(&waiter, &iter, 1, -1), 0, "sees the event");
+	monad_event_waiter_destroy(&waiter);
+	teardown();
+}
+
 int main(void)
 {
 	test_good();
@@ -136,5 +157,6 @@ int main(void)
 	eq_int(monad_event_ring_mmap(&ring, PROT_READ, 0, image.fd, MIB2, "dev"), EINVAL,
 	       "an offset");
 	teardown();
+	test_old_module();
 	return done_testing();
 }

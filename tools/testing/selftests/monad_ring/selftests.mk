@@ -11,6 +11,6 @@
 build/linux-source/tools/testing/selftests/lib.mk:
 	tools/testing/vm/fetch source
 
-selftests: build/linux-source/tools/testing/selftests/lib.mk
+selftests: build/linux-source/tools/testing/selftests/lib.mk $(LIB_A)
 	+@$(MAKE) --no-print-directory -C tools/testing/selftests/monad_ring \
 		OUTPUT=$(abspath $(O))/selftests
