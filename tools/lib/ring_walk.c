@@ -36,13 +36,6 @@ void ring_walk_begin(struct ring_walk *walk, struct monad_event_iterator *iter)
 	walk->patience = PATIENCE;
 }
 
-uint64_t ring_recover_if_lapped(struct monad_event_iterator *iter)
-{
-	if (monad_event_iterator_lag(iter) <= iter->desc_capacity_mask + 1)
-		return 0;
-	return monad_event_iterator_recover(iter);
-}
-
 enum ring_walk_result ring_walk_next(struct ring_walk *walk, struct monad_event_descriptor *event,
 				     uint64_t *missed)
 {
@@ -58,7 +51,7 @@ enum ring_walk_result ring_walk_next(struct ring_walk *walk, struct monad_event_
 		case MONAD_EVENT_NOT_READY:
 			break;
 		}
-		*missed = ring_recover_if_lapped(iter);
+		*missed = monad_event_iterator_recover_lapped(iter);
 		if (*missed)
 			return RING_WALK_GAP;
 		if (!walk->patience) {

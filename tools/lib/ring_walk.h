@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reading all that is in a ring, or following it, without being held up by an
- * event that was allocated and is never written, because its writer was stopped
- * or died.
+ * Reading all that is in a ring without being held up by an event that was allocated and is
+ * never written, because its writer was stopped or died.
  */
 #ifndef MONAD_TOOLS_RING_WALK_H
 #define MONAD_TOOLS_RING_WALK_H
@@ -39,11 +38,5 @@ void ring_walk_begin(struct ring_walk *walk, struct monad_event_iterator *iter);
 /* The next @event, or how many were @missed. */
 enum ring_walk_result ring_walk_next(struct ring_walk *walk, struct monad_event_descriptor *event,
 				     uint64_t *missed);
-
-/*
- * For who follows a ring and found nothing to read: it may have been lapped behind
- * an event that is not written. How many were missed by that; 0: it has not.
- */
-uint64_t ring_recover_if_lapped(struct monad_event_iterator *iter);
 
 #endif /* MONAD_TOOLS_RING_WALK_H */

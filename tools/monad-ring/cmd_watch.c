@@ -12,20 +12,10 @@
 
 #include "event_output.h"
 #include "monad-ring.h"
+#include "ring_follow.h"
 #include "ring_handle.h"
-#include "ring_walk.h"
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
-
-/*
- * How long to sleep when there is nothing to read: little at first, so that
- * events show at once; then a millisecond; and after some seconds of silence so
- * much that watching an idle ring costs nothing.
- */
-#define SLEEP_MIN_NS  20000ULL
-#define SLEEP_MAX_NS  1000000ULL
-#define SLEEP_IDLE_NS 10000000ULL
-#define IDLE_AFTER_NS (2 * NSEC_PER_SEC)
 
 /* How often to look whether an idle ring's name leads to another ring by now. */
 #define STALE_CHECK_NS NSEC_PER_SEC
@@ -43,11 +33,10 @@ struct watch {
 	struct event_output output;
 	struct ring_handle handle;
 	struct monad_event_iterator iter;
+	struct ring_follow follow;
 	uint64_t deadline_ns;	 /* of --timeout, on the monotonic clock; or 0 */
-	uint64_t idle_since_ns;	 /* 0: not idle */
 	uint64_t stale_check_ns; /* when to look next */
-	uint64_t sleep_ns;
-	uint64_t newest; /* largest last_seqno ever seen */
+	uint64_t newest;	 /* largest last_seqno ever seen */
 	bool failed;	 /* to follow a new ring */
 };
 
@@ -69,7 +58,7 @@ static void print_help(void)
 	      "EXAMPLES\n"
 	      "  monad-ring watch monad_ring\n"
 	      "  monad-ring watch monad_ring --from oldest --type RQ_COMPLETE --count 100\n"
-	      "  monad-ring watch monad_ring --tag 2=4711 --timeout 10 --json\n",
+	      "  monad-ring watch monad_ring --tag cgroup=4711 --timeout 10 --json\n",
 	      stdout);
 }
 
@@ -102,6 +91,17 @@ static bool timed_out(const struct watch *watch, uint64_t now)
 	return watch->deadline_ns && now >= watch->deadline_ns;
 }
 
+/* Iterator and waiter for the ring that is open; false, with a message: they cannot be had. */
+static bool begin(struct watch *watch)
+{
+	if (monad_event_ring_init_iterator(&watch->handle.ring, &watch->iter) != 0 ||
+	    ring_follow_begin(&watch->follow, &watch->iter, watch->handle.fd) != 0) {
+		complain_lib();
+		return false;
+	}
+	return true;
+}
+
 /* The ring's name leads to a new ring: follow it. False: stop. */
 static bool follow_new_ring(struct watch *watch)
 {
@@ -109,13 +109,12 @@ static bool follow_new_ring(struct watch *watch)
 
 	if (ring_handle_open(&handle, watch->handle.name) != 0)
 		return true; /* being made, perhaps; look again later */
+	ring_follow_end(&watch->follow);
 	ring_handle_close(&watch->handle);
 	watch->handle = handle;
 	watch->failed = true;
-	if (monad_event_ring_init_iterator(&watch->handle.ring, &watch->iter) != 0) {
-		complain_lib();
+	if (!begin(watch))
 		return false;
-	}
 	if (!event_output_start(&watch->output, &watch->handle)) {
 		complain("the ring was made anew, and is not what was asked for any more");
 		return false;
@@ -128,23 +127,16 @@ static bool follow_new_ring(struct watch *watch)
 }
 
 /*
- * Nothing to read: sees to it that this is because there is nothing, and sleeps.
+ * Nothing to read: sees to it that this is because there is nothing, and waits.
  * False: stop.
  */
 static bool idle(struct watch *watch)
 {
 	const uint64_t now = now_ns();
 	const uint64_t last = monad_event_ring_last_seqno(&watch->handle.ring);
-	struct timespec ts;
-	uint64_t missed;
 
 	if (timed_out(watch, now))
 		return false;
-	if (!watch->idle_since_ns) {
-		watch->idle_since_ns = now;
-		watch->stale_check_ns = now + STALE_CHECK_NS;
-		watch->sleep_ns = SLEEP_MIN_NS;
-	}
 	if (last < watch->newest) {
 		/* A file that was initialized again in place. */
 		monad_event_iterator_seek_oldest(&watch->iter);
@@ -153,22 +145,16 @@ static bool idle(struct watch *watch)
 					 "the ring begins anew with event 1");
 	}
 	watch->newest = last;
-	missed = ring_recover_if_lapped(&watch->iter);
-	if (missed)
-		return event_output_gap(&watch->output, missed);
 	if (now >= watch->stale_check_ns) {
 		watch->stale_check_ns = now + STALE_CHECK_NS;
 		if (ring_handle_is_stale(&watch->handle))
 			return follow_new_ring(watch);
 	}
-
-	ts.tv_sec = 0;
-	ts.tv_nsec = (long)watch->sleep_ns;
-	nanosleep(&ts, NULL);
-	if (now - watch->idle_since_ns > IDLE_AFTER_NS)
-		watch->sleep_ns = SLEEP_IDLE_NS;
-	else if (watch->sleep_ns < SLEEP_MAX_NS)
-		watch->sleep_ns *= 2;
+	if (ring_follow_wait(&watch->follow,
+			     watch->deadline_ns ? watch->deadline_ns - now : UINT64_MAX))
+		return event_output_note(&watch->output, "writer-gone",
+					 "nobody writes to the ring any more; waiting for another "
+					 "one of its name");
 	return true;
 }
 
@@ -177,21 +163,21 @@ static void run(struct watch *watch)
 	struct monad_event_descriptor event;
 	unsigned int unchecked = 0;
 	bool go_on = true;
+	uint64_t missed;
 
+	watch->stale_check_ns = now_ns() + STALE_CHECK_NS;
 	while (go_on && !stopped) {
-		switch (monad_event_iterator_try_next(&watch->iter, &event)) {
-		case MONAD_EVENT_SUCCESS:
-			watch->idle_since_ns = 0;
+		switch (ring_follow_next(&watch->follow, &event, &missed)) {
+		case RING_FOLLOW_EVENT:
 			go_on = event_output_event(&watch->output, &watch->iter, &event);
 			/* A ring that is never idle must not outrun the timeout. */
 			if (++unchecked % 256 == 0 && timed_out(watch, now_ns()))
 				go_on = false;
 			break;
-		case MONAD_EVENT_GAP:
-			go_on = event_output_gap(&watch->output,
-						 monad_event_iterator_recover(&watch->iter));
+		case RING_FOLLOW_GAP:
+			go_on = event_output_gap(&watch->output, missed);
 			break;
-		case MONAD_EVENT_NOT_READY:
+		case RING_FOLLOW_NONE:
 			go_on = idle(watch);
 			break;
 		}
@@ -243,9 +229,7 @@ static int watch_ring(struct watch *watch, const char *name)
 	}
 	if (!event_output_start(&watch->output, &watch->handle)) {
 		ret = EXIT_USAGE;
-	} else if (monad_event_ring_init_iterator(&watch->handle.ring, &watch->iter) != 0) {
-		complain_lib();
-	} else {
+	} else if (begin(watch)) {
 		seek_start(&watch->iter, &watch->start);
 		setvbuf(stdout, NULL, _IOLBF, 0);
 		catch_signals();
@@ -255,6 +239,7 @@ static int watch_ring(struct watch *watch, const char *name)
 		if (watch->failed)
 			ret = EXIT_FAILED;
 	}
+	ring_follow_end(&watch->follow);
 	ring_handle_close(&watch->handle);
 	return ret;
 }

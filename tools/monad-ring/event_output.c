@@ -16,8 +16,8 @@
 const char event_output_help[] =
 	"  -t, --type TYPE          only events of this type, by name or number; may be\n"
 	"                           given several times\n"
-	"  -T, --tag INDEX=VALUE    only events whose flow tag INDEX (0 to 3) is VALUE; all\n"
-	"                           of them when given several times\n"
+	"  -T, --tag TAG=VALUE      only events whose flow tag TAG, a name or a number from 0\n"
+	"                           to 3, is VALUE; all of them when given several times\n"
 	"  -n, --count N            stop after N events\n"
 	"  -x, --hex                print payloads in full, hexadecimal\n"
 	"  -j, --json               one JSON object a line\n"
@@ -37,15 +37,16 @@ bool parse_u64(const char *text, uint64_t *value)
 
 static const char *parse_tag(struct event_output *output, const char *text)
 {
-	uint64_t value;
+	const char *value = strchr(text, '=');
 
 	if (output->tag_count == MAX_TAG_FILTERS)
 		return "too many --tag";
-	if (text[0] < '0' || text[0] > '3' || text[1] != '=' || !parse_u64(text + 2, &value))
-		return "--tag wants INDEX=VALUE, INDEX from 0 to 3, not";
-	output->tags[output->tag_count].index = (unsigned int)(text[0] - '0');
-	output->tags[output->tag_count].value = value;
-	output->tag_count++;
+	if (!value || value == text ||
+	    !parse_u64(value + 1, &output->tags[output->tag_count].value))
+		return "--tag wants TAG=VALUE, TAG a name or a number from 0 to 3, not";
+	if (text[0] >= '0' && text[0] <= '9' && (text[0] > '3' || text[1] != '='))
+		return "--tag wants a number from 0 to 3, or a name, not";
+	output->tags[output->tag_count++].name = text;
 	return NULL;
 }
 
@@ -74,32 +75,33 @@ const char *event_output_option(struct event_output *output, int opt, const char
 	}
 }
 
-static bool find_type(uint16_t content_type, const char *name, uint16_t *type)
+static bool find_type(const struct monad_event_ring *ring, const char *name, uint16_t *type)
 {
-	const struct monad_event_metadata *table;
+	const struct monad_event_metadata *metadata;
 	uint64_t number;
-	size_t count;
 
 	if (parse_u64(name, &number)) {
 		*type = (uint16_t)number;
 		return number <= UINT16_MAX;
 	}
-	table = monad_event_metadata_table(content_type, &count);
-	for (size_t i = 0; table && i < count; i++) {
-		if (table[i].c_name && strcasecmp(table[i].c_name, name) == 0) {
-			*type = table[i].event_type;
+	for (uint32_t i = 0; i <= UINT16_MAX; i++) {
+		metadata = monad_event_ring_lookup_metadata(ring, (uint16_t)i);
+		if (metadata && strcasecmp(metadata->c_name, name) == 0) {
+			*type = (uint16_t)i;
 			return true;
 		}
 	}
 	return false;
 }
 
-static void complain_type(uint16_t content_type, const char *name)
+static void complain_type(const struct monad_event_ring *ring, const char *name)
 {
-	const struct monad_event_metadata *table;
-	size_t count;
+	const uint16_t content_type = ring->header->content_type;
+	const struct monad_event_metadata *table = NULL;
+	size_t count = 0;
 
-	table = monad_event_metadata_table(content_type, &count);
+	if (monad_event_ring_schema_known(ring))
+		table = monad_event_metadata_table(content_type, &count);
 	complain("rings of content type %s have no event type '%s'; %s",
 		 monad_event_content_type_name(content_type), name,
 		 table ? "they have:" : "give a number");
@@ -109,20 +111,62 @@ static void complain_type(uint16_t content_type, const char *name)
 	}
 }
 
+static bool find_tag(const struct event_output *output, const char *text, unsigned int *index)
+{
+	const size_t len = strcspn(text, "=");
+
+	if (text[0] >= '0' && text[0] <= '3') {
+		*index = (unsigned int)(text[0] - '0');
+		return true;
+	}
+	for (size_t i = 0; i < output->flow_tag_count; i++) {
+		const char *name = output->flow_tags[i].c_name;
+
+		if (strlen(name) == len && strncasecmp(name, text, len) == 0) {
+			*index = output->flow_tags[i].index;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void complain_tag(const struct event_output *output, const char *text)
+{
+	complain("rings of content type %s have no flow tag '%.*s'; %s",
+		 monad_event_content_type_name(output->ring->header->content_type),
+		 (int)strcspn(text, "="), text,
+		 output->flow_tag_count ? "they have:" : "give a number from 0 to 3");
+	for (size_t i = 0; i < output->flow_tag_count; i++)
+		fprintf(stderr, "  %-24s %s\n", output->flow_tags[i].c_name,
+			output->flow_tags[i].description);
+}
+
 bool event_output_start(struct event_output *output, const struct ring_handle *handle)
 {
-	output->content_type = handle->ring.header->content_type;
-	output->decode = ring_handle_schema_known(handle);
+	const uint16_t content_type = handle->ring.header->content_type;
+
+	output->ring = &handle->ring;
+	output->flow_tags = NULL;
+	output->flow_tag_count = 0;
+	if (monad_event_ring_schema_known(&handle->ring))
+		output->flow_tags = monad_event_flow_tags(content_type, &output->flow_tag_count);
 	json_init(&output->writer, stdout, false);
 	for (size_t i = 0; i < output->type_count; i++) {
-		if (!find_type(output->content_type, output->type_names[i], &output->types[i])) {
-			complain_type(output->content_type, output->type_names[i]);
+		if (!find_type(output->ring, output->type_names[i], &output->types[i])) {
+			complain_type(output->ring, output->type_names[i]);
 			return false;
 		}
 	}
-	if (!output->decode)
-		complain("%s was written by another version of %s events: payloads are not decoded",
-			 handle->path, monad_event_content_type_name(output->content_type));
+	for (size_t i = 0; i < output->tag_count; i++) {
+		if (!find_tag(output, output->tags[i].name, &output->tags[i].index)) {
+			complain_tag(output, output->tags[i].name);
+			return false;
+		}
+	}
+	if (!ring_handle_schema_known(handle))
+		complain("%s was written by another version of %s events: types are numbers, and "
+			 "payloads are not decoded",
+			 handle->path, monad_event_content_type_name(content_type));
 	return true;
 }
 
@@ -185,14 +229,18 @@ static void print_plain(const struct event_output *output,
 	printf("%s %10" PRIu64 " %-16s %5u",
 	       format_time(time, sizeof(time), event->record_epoch_nanos), event->seqno, type_name,
 	       event->payload_size);
-	for (int i = 0; i < 4; i++) {
-		if (event->content_ext[i])
-			printf(" tag%d=%" PRIu64, i, event->content_ext[i]);
+	for (unsigned int i = 0; i < 4; i++) {
+		if (!event->content_ext[i])
+			continue;
+		if (i < output->flow_tag_count)
+			printf(" %s=%" PRIu64, output->flow_tags[i].c_name, event->content_ext[i]);
+		else
+			printf(" tag%u=%" PRIu64, i, event->content_ext[i]);
 	}
 	if (expired)
 		fputs(" (payload expired)", stdout);
 	if (decoder && payload)
-		decoder->print(stdout, event, payload, event->payload_size);
+		decoder->print(stdout, output->ring, payload, event->payload_size);
 	putchar('\n');
 	if (output->hex && payload)
 		print_hex(stdout, "    ", payload, event->payload_size);
@@ -218,12 +266,22 @@ static void print_json(struct event_output *output, const struct monad_event_des
 	for (int i = 0; i < 4; i++)
 		json_u64(json, event->content_ext[i]);
 	json_end_array(json);
+	if (output->flow_tag_count) {
+		json_key(json, "flow");
+		json_begin_object(json);
+		for (size_t i = 0; i < output->flow_tag_count; i++) {
+			if (event->content_ext[i])
+				json_u64_field(json, output->flow_tags[i].c_name,
+					       event->content_ext[i]);
+		}
+		json_end_object(json);
+	}
 	if (expired)
 		json_bool_field(json, "expired", true);
 	if (decoder && payload) {
 		json_key(json, "data");
 		json_begin_object(json);
-		decoder->json(json, event, payload, event->payload_size);
+		decoder->json(json, output->ring, payload, event->payload_size);
 		json_end_object(json);
 	}
 	if (output->hex && payload)
@@ -236,7 +294,7 @@ bool event_output_event(struct event_output *output, struct monad_event_iterator
 			const struct monad_event_descriptor *event)
 {
 	const struct monad_event_metadata *metadata;
-	const struct decoder *decoder = NULL;
+	const struct decoder *decoder;
 	const char *type_name;
 	const uint8_t *payload;
 	bool expired;
@@ -251,10 +309,9 @@ bool event_output_event(struct event_output *output, struct monad_event_iterator
 		output->filtered += event->event_type != MONAD_EVENT_NONE_EVENT_TYPE;
 		return can_go_on(output);
 	}
-	metadata = monad_event_lookup_metadata(output->content_type, event->event_type);
+	metadata = monad_event_ring_lookup_metadata(output->ring, event->event_type);
 	type_name = metadata ? metadata->c_name : NULL;
-	if (output->decode)
-		decoder = decoder_lookup(output->content_type, event->event_type);
+	decoder = decoder_lookup(output->ring, event->event_type);
 	payload = get_payload(output, iter, event, decoder || output->hex, &expired);
 	output->expired += expired;
 	if (output->json)

@@ -23,15 +23,17 @@ struct event_output {
 	const char *type_names[MAX_TYPE_FILTERS]; /* any of them */
 	size_t type_count;
 	struct {
-		unsigned int index;
+		const char *name; /* NAME=VALUE, or INDEX=VALUE */
+		unsigned int index; /* what that is in this ring */
 		uint64_t value;
 	} tags[MAX_TAG_FILTERS]; /* all of them */
 	size_t tag_count;
 
 	/* state */
 	uint16_t types[MAX_TYPE_FILTERS]; /* of type_names, in this ring */
-	uint16_t content_type;
-	bool decode; /* the writer's schema is known */
+	const struct monad_event_ring *ring;
+	const struct monad_event_flow_tag *flow_tags; /* their names, in this ring */
+	size_t flow_tag_count;
 	struct json_writer writer;
 	uint8_t *payload; /* the last one copied */
 	size_t payload_size;

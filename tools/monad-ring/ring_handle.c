@@ -95,15 +95,7 @@ uint64_t ring_handle_lost_total(const struct ring_handle *handle)
 
 bool ring_handle_schema_known(const struct ring_handle *handle)
 {
-	const struct monad_event_ring_header *header = handle->ring.header;
-
-	switch (header->content_type) {
-	case MONAD_EVENT_CONTENT_TYPE_TEST:
-		return memcmp(header->schema_hash, g_monad_test_event_schema_hash, 32) == 0;
-	case MONAD_EVENT_CONTENT_TYPE_STORAGE:
-		return memcmp(header->schema_hash, g_monad_storage_event_schema_hash, 32) == 0;
-	default:
-		/* Nothing to compare with, and nothing to decode either. */
-		return true;
-	}
+	/* Without a hash there is nothing to compare with. */
+	return !monad_event_schema_hash(handle->ring.header->content_type) ||
+	       monad_event_ring_schema_known(&handle->ring);
 }

@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <monad_event/event_ring_util.h>
+
 #include "filter.h"
 #include "losses.h"
 #include "monad_storage.h"
 #include "print.h"
 #include "reader.h"
-#include "ring_walk.h"
-
-/* How long to wait for more when there is nothing. */
-#define PAUSE_US 5000
+#include "ring_follow.h"
 
 static const char doc[] =
 	"Print I/O as it ends, from now on, until interrupted.\n\n"
@@ -96,7 +95,7 @@ static void gap(struct reader *reader, struct json_writer *json, uint64_t missed
 	losses_gap(json, missed);
 }
 
-static void follow(struct trace *trace, struct reader *reader)
+static void follow(struct trace *trace, struct reader *reader, struct ring_follow *ring)
 {
 	struct json_writer json, *as_json = trace->json ? &json : NULL;
 	struct monad_event_descriptor desc;
@@ -106,25 +105,38 @@ static void follow(struct trace *trace, struct reader *reader)
 	monad_event_iterator_set_seqno(&reader->iter,
 				       monad_event_ring_last_seqno(&reader->ring) + 1);
 	while (!interrupted && !ferror(stdout)) {
-		switch (monad_event_iterator_try_next(&reader->iter, &desc)) {
-		case MONAD_EVENT_SUCCESS:
+		switch (ring_follow_next(ring, &desc, &missed)) {
+		case RING_FOLLOW_EVENT:
 			handle(trace, reader, &json, &desc);
 			break;
-		case MONAD_EVENT_NOT_READY:
-			missed = ring_recover_if_lapped(&reader->iter);
-			if (missed) {
-				gap(reader, as_json, missed);
-				break;
-			}
-			fflush(stdout);
-			usleep(PAUSE_US);
+		case RING_FOLLOW_GAP:
+			gap(reader, as_json, missed);
 			break;
-		case MONAD_EVENT_GAP:
-			gap(reader, as_json, monad_event_iterator_recover(&reader->iter));
+		case RING_FOLLOW_NONE:
+			fflush(stdout);
+			if (ring_follow_wait(ring, UINT64_MAX))
+				error("nobody writes to ring %s any more: no more events will come",
+				      trace->ring);
 			break;
 		}
 	}
 	losses_totals(as_json, reader);
+}
+
+/* The waiter wants the ring's descriptor. */
+static int begin(struct trace *trace, struct reader *reader, struct ring_follow *ring)
+{
+	int err, fd;
+
+	err = monad_event_ring_open_fd(trace->ring, &fd, NULL, 0);
+	if (!err) {
+		err = ring_follow_begin(ring, &reader->iter, fd);
+		close(fd);
+	}
+	if (!err)
+		return EXIT_OK;
+	error("%s", lib_error());
+	return EXIT_FAILED;
 }
 
 int cmd_trace(int argc, char **argv)
@@ -133,6 +145,7 @@ int cmd_trace(int argc, char **argv)
 	static const struct argp argp = { options, parse_option, NULL, doc, children, NULL, NULL };
 	struct sigaction action = { .sa_handler = interrupt };
 	struct trace trace = { .ring = DEFAULT_RING };
+	struct ring_follow ring;
 	struct reader reader;
 	int status;
 
@@ -140,11 +153,16 @@ int cmd_trace(int argc, char **argv)
 	status = reader_open(&reader, trace.ring, NULL);
 	if (status)
 		return status;
+	status = begin(&trace, &reader, &ring);
+	if (status)
+		goto out;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	if (!trace.json)
 		print_header(trace.filter.all_types);
-	follow(&trace, &reader);
+	follow(&trace, &reader, &ring);
+	ring_follow_end(&ring);
+out:
 	reader_close(&reader);
-	return EXIT_OK;
+	return status;
 }

@@ -2,6 +2,7 @@
 /* The monad-storage command, as a reader of ring files. */
 #include <libgen.h>
 #include <limits.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -292,6 +293,7 @@ static void test_lapped(void)
 	image.fd = open(path, O_RDWR | O_CLOEXEC);
 	munmap(image.map, image.size);
 	image.map = mmap(NULL, image.size, PROT_READ | PROT_WRITE, MAP_SHARED, image.fd, 0);
+	flock(image.fd, LOCK_EX); /* a writer is at work */
 	pipe = begin("timeout -s INT 2 $T trace --json -r ./live 2>message; cat message");
 	sleep(1);
 	for (uint64_t seqno = 12; seqno <= 3000; seqno++) {

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <monad/event_ring.h>
+#include <monad/storage_event.h>
+#include <monad_event/event_metadata.h>
 
 #include "ring_image.h"
 #include "tap.h"
@@ -131,6 +133,97 @@ static void test_dump(void)
 	eq_int(run("dump ./unwritten 2>&1 | grep -c -e 'gap: 1 ' -e '^1023 events, 1 missed'"), 0,
 	       "dump with an event that is never written");
 	eq_str(output, "2\n", "goes on behind it");
+}
+
+/* Rings of each content type: names, flow tags, payloads, and errors of all. */
+static void make_content(void)
+{
+	static const uint8_t sample[40] = "\x88\x77\x66\x55\x44\x33\xff\xff\x07\0\0\0\x08\0\0\0"
+					  "\x03\0\0\0\x02\0\0\0work\x1b\0";
+	struct image image;
+
+	image_create(&image, 10, 21, 0);
+	put_events_up_to(&image, 2);
+	put(&image, 6, MONAD_EVENT_CONTENT_TYPE_STORAGE, 2);
+	memcpy(image.map + 8, g_monad_storage_event_schema_hash, 32);
+	put_event(&image, 1, 1, 0, 16 + 40);
+	for (int tag = 0; tag < 4; tag++) {
+		put(&image, slot_offset(&image, 1) + 32 + 8 * tag, 0, 8);
+		put(&image, slot_offset(&image, 2) + 32 + 8 * tag, tag == 1 ? 0 : 7 + tag, 8);
+	}
+	put(&image, image.payload_offset, 2 | 8 << 16, 4); /* error, dropped type */
+	put(&image, image.payload_offset + 4, 40, 4);
+	put(&image, image.payload_offset + 8, 5000000000, 8);
+	for (int i = 0; i < 40; i++)
+		image.map[image.payload_offset + 16 + i] = (uint8_t)(0xa0 + i);
+	put_event(&image, 2, 4, 64, 0);
+	for (int tag = 0; tag < 4; tag++)
+		put(&image, slot_offset(&image, 2) + 32 + 8 * tag, tag == 1 ? 0 : 7 + tag, 8);
+	image_save(&image, dir, "storage");
+	image.map[8] ^= 1;
+	image_save(&image, dir, "storage-other");
+
+	put(&image, 6, MONAD_EVENT_CONTENT_TYPE_PERF, 2);
+	memcpy(image.map + 8, g_monad_perf_event_schema_hash, 32);
+	put_event(&image, 1, 2, 0, 40);
+	memcpy(image.map + image.payload_offset, sample, 40);
+	put_event(&image, 2, 1, 48, 8); /* an error cut short */
+	for (int tag = 0; tag < 4; tag++)
+		put(&image, slot_offset(&image, 2) + 32 + 8 * tag, 0, 8);
+	image_save(&image, dir, "perf");
+	image_destroy(&image);
+}
+
+static void test_content(void)
+{
+	make_content();
+	eq_int(run("dump ./storage 2>/dev/null | cut -c 41-"), 0, "dump of storage events");
+	eq_str(output,
+	       " RECORD_ERROR        56 error=overflow_expire dropped_type=8 dropped=RQ_COMPLETE "
+	       "truncated=40 requested=5000000000 head="
+	       "a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf...\n"
+	       " RQ_ISSUE             0 start=7 cgroup=9 latency=10\n",
+	       "an error, and flow tags by name");
+	eq_int(run("dump ./storage --json | head -2 | cut -d, -f 4-"), 0, "in JSON");
+	eq_str(output,
+	       "\"type\":1,\"name\":\"RECORD_ERROR\",\"size\":56,\"tags\":[0,0,0,0],\"flow\":{},"
+	       "\"data\":{\"error\":\"overflow_expire\",\"error_type\":2,\"dropped_type\":8,"
+	       "\"dropped_name\":\"RQ_COMPLETE\",\"truncated_payload_size\":40,"
+	       "\"requested_payload_size\":5000000000,\"truncated_head\":"
+	       "\"a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7"
+	       "\"}}\n"
+	       "\"type\":4,\"name\":\"RQ_ISSUE\",\"size\":0,\"tags\":[7,0,9,10],"
+	       "\"flow\":{\"start\":7,\"cgroup\":9,\"latency\":10}}\n",
+	       "both");
+	eq_int(run("dump ./storage --tag Cgroup=9 --tag 3=10 2>/dev/null | wc -l"), 0,
+	       "a tag by name, one by number");
+	eq_str(output, "1\n", "one event");
+	eq_int(run("dump ./storage --tag nope=9 2>&1"), 2, "a tag there is not");
+	ok(strstr(output, "no flow tag 'nope'") && strstr(output, "  latency "), "those there are");
+	eq_int(run("dump ./storage-other 2>/dev/null | cut -c 41-"), 0, "another schema");
+	eq_str(output,
+	       " RECORD_ERROR        56 error=overflow_expire dropped_type=8 truncated=40 "
+	       "requested=5000000000 head="
+	       "a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf...\n"
+	       " type-4               0 tag0=7 tag2=9 tag3=10\n",
+	       "has numbers");
+	eq_int(run("dump ./storage-other --type RQ_ISSUE 2>&1"), 2, "no names to ask for");
+	ok(strstr(output, "no event type 'RQ_ISSUE'; give a number"), "says so");
+	eq_int(run("dump ./storage-other --tag start=7 2>&1"), 2, "nor tags");
+	eq_int(run("dump ./storage-other --type 4 --type record_error 2>/dev/null | wc -l"), 0,
+	       "but numbers");
+	eq_str(output, "2\n", "two events");
+	eq_int(run("dump ./perf 2>/dev/null | cut -c 41-"), 0, "dump of a sampler's events");
+	eq_str(output,
+	       " SAMPLE              40 pid=10 tid=11 cpu_id=12 tag3=13 cpu=3 task=7/8 comm=work? "
+	       "ip=0xffff334455667788 mode=kernel\n"
+	       " RECORD_ERROR         8\n",
+	       "a sample; an error that is cut short");
+	eq_int(run("dump ./perf --json | head -1 | grep -o '\"data.*'"), 0, "in JSON");
+	eq_str(output,
+	       "\"data\":{\"cpu\":3,\"pid\":7,\"tid\":8,\"comm\":\"work\\u001b\","
+	       "\"ip\":\"0xffff334455667788\",\"mode\":\"kernel\",\"flags\":2}}\n",
+	       "a sample");
 }
 
 static void test_watch(void)
@@ -262,6 +355,7 @@ int main(int argc, char **argv)
 		bail_out("no directory in /tmp");
 	make_rings();
 	test_dump();
+	test_content();
 	test_watch();
 	test_list_info();
 	test_terminal();
