@@ -13,12 +13,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <monad/ring_ioctl.h>
 #include <monad_event/event_iterator.h>
 #include <monad_event/event_ring_util.h>
+#include <monad_event/event_wait.h>
 
 #include "exec_events.h"
 #include "exec_events.skel.h"
@@ -61,16 +61,18 @@ static void print(struct monad_event_iterator *it, const struct monad_event_desc
 	fflush(stdout);
 }
 
-static void follow(const struct monad_event_ring *ring, unsigned long count)
+static int follow(const struct monad_event_ring *ring, int fd, unsigned long count)
 {
-	static const struct timespec millisecond = { .tv_nsec = 1000000 };
 	struct monad_event_descriptor event;
+	struct monad_event_waiter waiter;
 	struct monad_event_iterator it;
+	int err = 0;
 
-	monad_event_ring_init_iterator(ring, &it);
+	if (monad_event_ring_init_iterator(ring, &it) || monad_event_waiter_init(&waiter, fd))
+		return -1;
 	/* From the next one on. */
 	monad_event_iterator_set_seqno(&it, monad_event_ring_last_seqno(ring) + 1);
-	while (count) {
+	while (count && (!err || err == EINTR)) {
 		switch (monad_event_iterator_try_next(&it, &event)) {
 		case MONAD_EVENT_SUCCESS:
 			if (event.event_type == EXEC_EVENT) {
@@ -79,7 +81,7 @@ static void follow(const struct monad_event_ring *ring, unsigned long count)
 			}
 			break;
 		case MONAD_EVENT_NOT_READY:
-			nanosleep(&millisecond, NULL);
+			err = monad_event_waiter_wait(&waiter, &it, 1, -1);
 			break;
 		case MONAD_EVENT_GAP:
 			fprintf(stderr, "missed %llu\n",
@@ -87,6 +89,8 @@ static void follow(const struct monad_event_ring *ring, unsigned long count)
 			break;
 		}
 	}
+	monad_event_waiter_destroy(&waiter);
+	return count ? -1 : 0;
 }
 
 int main(int argc, char **argv)
@@ -118,7 +122,10 @@ int main(int argc, char **argv)
 		goto out;
 	}
 	fprintf(stderr, "recording to %s\n", path);
-	follow(&ring, argc > 2 ? strtoul(argv[2], NULL, 10) : ~0UL);
+	if (follow(&ring, fd, argc > 2 ? strtoul(argv[2], NULL, 10) : ~0UL)) {
+		fprintf(stderr, "exec_events: %s\n", monad_event_ring_get_last_error());
+		goto out;
+	}
 	status = 0;
 out:
 	exec_events_bpf__destroy(skel);

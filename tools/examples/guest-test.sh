@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # In the guest: three programs start while the example records; what it prints, and what is
-# in the ring when it has ended, are those.
+# in the ring when it has ended, are those. Others watch the ring meanwhile.
 
+eventwatch mine >/tmp/watch 2>&1 &
+watch=$!
+eventwatch-cc mine >/tmp/watch-cc 2>&1 &
+watch_cc=$!
 exec_events mine 3 >/tmp/out 2>/tmp/err &
 reader=$!
 tries=0
@@ -39,6 +43,13 @@ ok $? "the example ends by itself"
 ok $? "it prints three events"
 [ "$(monad-ring dump mine | grep -c 'type-2 .* 24 ')" -ge 3 ]
 ok $? "they are in the ring when it has ended"
+sleep 0.5
+kill $watch $watch_cc
+[ "$(grep -c ' type-2 24 bytes$' /tmp/watch)" -ge 3 ] && cmp -s /tmp/watch /tmp/watch-cc
+ok $? "those who watch have seen them, each all of them"
+eventwatch mine storage >/tmp/out 2>/tmp/err
+[ $? -eq 1 ] && grep -q 'not 256 (storage)' /tmp/err
+ok $? "a ring of other content than asked for is refused"
 exec_events monad-no-such-ring 1 2>/tmp/err
 [ $? -eq 1 ] && grep -q monad-no-such-ring /tmp/err
 ok $? "a ring that is not there is named"
