@@ -167,19 +167,34 @@ static inline bool monad_event_slot_copy_(const struct monad_event_descriptor *s
 					  struct monad_event_descriptor *dst)
 {
 	const monad_event_word_ *const words = (const monad_event_word_ *)slot;
-	uint64_t copy[sizeof(*slot) / 8];
+	monad_event_word_ *const copy = (monad_event_word_ *)dst;
+	/*
+	 * One by one, into registers: through an array it is a loop, and what a loop
+	 * stored by eights is loaded by sixteens after it, for which a CPU waits.
+	 */
+	const uint64_t w1 = MONAD_EVENT_LOAD_(&words[1]);
+	const uint64_t w2 = MONAD_EVENT_LOAD_(&words[2]);
+	const uint64_t w3 = MONAD_EVENT_LOAD_(&words[3]);
+	const uint64_t w4 = MONAD_EVENT_LOAD_(&words[4]);
+	const uint64_t w5 = MONAD_EVENT_LOAD_(&words[5]);
+	const uint64_t w6 = MONAD_EVENT_LOAD_(&words[6]);
+	const uint64_t w7 = MONAD_EVENT_LOAD_(&words[7]);
 
-	copy[0] = seqno;
-	for (unsigned int i = 1; i < sizeof(copy) / sizeof(copy[0]); i++)
-		copy[i] = MONAD_EVENT_LOAD_(&words[i]);
 	/*
 	 * Pairs with the writer's barrier behind seqno = 0: if any word above is
 	 * of a newer event, the load below sees that 0 or something newer.
 	 */
 	MONAD_EVENT_READ_FENCE_();
-	if (MONAD_EVENT_LOAD_(&words[0]) != seqno)
+	if (__builtin_expect(MONAD_EVENT_LOAD_(&words[0]) != seqno, 0))
 		return false;
-	memcpy((void *)dst, copy, sizeof(copy));
+	copy[0] = seqno;
+	copy[1] = w1;
+	copy[2] = w2;
+	copy[3] = w3;
+	copy[4] = w4;
+	copy[5] = w5;
+	copy[6] = w6;
+	copy[7] = w7;
 	return true;
 }
 
