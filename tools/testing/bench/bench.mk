@@ -1,20 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# make bench: what this machine can measure, in one table.
+# make bench: what this machine can measure, in one table, and build/bench/results.json.
 
 BENCH_DIR := tools/testing/bench
 
--include $(BENCH_DIR)/native.mk
+# Those that run natively, with bpf(2) at most ...
+BENCH_NATIVE := recorder_native read_native read_live readers_native
+# ... and those that run in guests with the module.
+BENCH_GUEST := writers matrix two_writers
 
-$(O)/bench/writers.bpf.o: $(BENCH_DIR)/writers.bpf.c $(BENCH_DIR)/writers.h bpf/monad_ring.bpf.h
+BENCH_PROGRAMS := $(addprefix $(O)/bench/,$(BENCH_NATIVE) $(BENCH_GUEST))
+
+$(O)/bench/%.bpf.o: $(BENCH_DIR)/%.bpf.c $(BENCH_DIR)/%.h bpf/monad_ring.bpf.h
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(O)/bench/writers.skel.h: $(O)/bench/writers.bpf.o
-	$(BPFTOOL) gen skeleton $< name writers_bpf > $@
+$(O)/bench/%.skel.h: $(O)/bench/%.bpf.o
+	$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
-$(O)/bench/writers: $(BENCH_DIR)/writers.c $(O)/bench/writers.skel.h $(BENCH_DIR)/writers.h
-	$(CC) $(ALL_CFLAGS) -I$(O)/bench -I$(BENCH_DIR) $< -o $@ $(LDFLAGS) -lbpf
+.SECONDARY: $(patsubst %,$(O)/bench/%.bpf.o,writers matrix read_native) \
+	    $(patsubst %,$(O)/bench/%.skel.h,writers matrix read_native)
 
-bench: $(O)/bench/writers $(BENCH_PROGRAMS)
+$(O)/bench/writers: $(O)/bench/writers.skel.h
+$(O)/bench/matrix $(O)/bench/two_writers: $(O)/bench/matrix.skel.h
+$(O)/bench/read_native $(O)/bench/read_live: $(O)/bench/read_native.skel.h
+
+# recorder_native, read_*, readers_native compile the recorder.
+$(O)/bench/%: $(BENCH_DIR)/%.c $(LIB_A) kmod/recorder.c $(wildcard kmod/recorder*.h) \
+		$(wildcard $(BENCH_DIR)/*.h tools/testing/unit/recorder_*.h) \
+		$(wildcard user/include/monad_event/*.h uapi/monad/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -I$(O)/bench -I$(BENCH_DIR) $< -o $@ $(LDFLAGS) $(LIB_A) -lbpf -pthread
+
+bench: $(BENCH_PROGRAMS)
 	$(BENCH_DIR)/run

@@ -31,6 +31,11 @@ struct event256 {
 	__u64 word[31];
 };
 
+struct event4096 {
+	__u64 time;
+	__u64 word[511];
+};
+
 static __always_inline void fill(__u64 *word, int nr, __u64 value)
 {
 	int i;
@@ -123,11 +128,13 @@ RINGBUF_RESERVE(ringbuf_reserve_64_filled, struct event64, bpf_ktime_get_ns(),
 		fill(e->word, 7, i), 0)
 RINGBUF_RESERVE(ringbuf_reserve_256_filled, struct event256, bpf_ktime_get_ns(),
 		fill(e->word, 31, i), 0)
+RINGBUF_RESERVE(ringbuf_reserve_4096, struct event4096, bpf_ktime_get_ns(), nothing(), 0)
 
 MONAD_RESERVE(monad_reserve_8, struct event8, nothing())
 MONAD_RESERVE(monad_reserve_64, struct event64, nothing())
 MONAD_RESERVE(monad_reserve_64_filled, struct event64, fill(e->word, 7, i))
 MONAD_RESERVE(monad_reserve_256_filled, struct event256, fill(e->word, 31, i))
+MONAD_RESERVE(monad_reserve_4096, struct event4096, nothing())
 
 /* The copying forms, from a structure on the stack. */
 SEC("syscall")

@@ -4,7 +4,7 @@
  * rounds of EVENTS events each. Meant for a guest started with --icount, where the clock
  * counts instructions; elsewhere the figures are nanoseconds and vary.
  *
- *	writers [--json]
+ *	writers [--json | --both]
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -32,11 +32,13 @@ static struct result results[] = {
 	{ "ringbuf_reserve_64_untimed", "  the same, without time stamp", 0 },
 	{ "ringbuf_reserve_64_filled", "  the same, time stamp, all 64 bytes written", 0 },
 	{ "ringbuf_reserve_256_filled", "  the same, time stamp, all 256 bytes written", 0 },
+	{ "ringbuf_reserve_4096", "  the same, time stamp, 4096 bytes, the first word written", 0 },
 	{ "ringbuf_output_64", "BPF ring buffer, output, 64 bytes, time stamp", 0 },
 	{ "monad_reserve_8", "monad_ring, reserve + commit, 8 bytes, time stamp", 0 },
 	{ "monad_reserve_64", "monad_ring, reserve + commit, 64 bytes, time stamp", 0 },
 	{ "monad_reserve_64_filled", "  the same, all 64 bytes written", 0 },
 	{ "monad_reserve_256_filled", "  the same, all 256 bytes written", 0 },
+	{ "monad_reserve_4096", "  the same, 4096 bytes, the first word written", 0 },
 	{ "monad_output_64", "monad_ring, output, 64 bytes, time stamp", 0 },
 };
 
@@ -49,6 +51,7 @@ static const struct {
 	  "reserve + commit, 64 bytes written" },
 	{ "monad_reserve_256_filled", "ringbuf_reserve_256_filled",
 	  "reserve + commit, 256 bytes written" },
+	{ "monad_reserve_4096", "ringbuf_reserve_4096", "reserve + commit, 4096 bytes" },
 	{ "monad_output_64", "ringbuf_output_64", "output, 64 bytes" },
 };
 
@@ -104,7 +107,7 @@ static void print_plain(void)
 
 static void print_json(void)
 {
-	printf("{\"events\":%d,\"rounds\":%d", EVENTS, ROUNDS);
+	printf("{\"benchmark\":\"writers\",\"events\":%d,\"rounds\":%d", EVENTS, ROUNDS);
 	for (size_t i = 0; i < ARRAY_SIZE(results); i++)
 		printf(",\"%s\":%.1f", results[i].program, results[i].cost);
 	printf("}\n");
@@ -112,6 +115,7 @@ static void print_json(void)
 
 int main(int argc, char **argv)
 {
+	bool both = argc > 1 && !strcmp(argv[1], "--both");
 	bool json = argc > 1 && !strcmp(argv[1], "--json");
 	struct writers_bpf *skel = writers_bpf__open_and_load();
 	struct ring_buffer *rb = NULL;
@@ -130,10 +134,12 @@ int main(int argc, char **argv)
 	err = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(results) && !err; i++)
 		err = measure(skel, rb, &results[i]);
-	if (!err && json)
-		print_json();
-	else if (!err)
+	if (!err && !json)
 		print_plain();
+	if (!err && both)
+		printf("#json ");
+	if (!err && (both || json))
+		print_json();
 out:
 	ring_buffer__free(rb);
 	writers_bpf__destroy(skel);

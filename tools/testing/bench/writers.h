@@ -5,6 +5,6 @@
 #define EVENTS 1000
 #define ROUNDS 15
 /* Room for all rounds of one program with nobody reading; emptied between programs. */
-#define RINGBUF_SIZE (16 * 1024 * 1024)
+#define RINGBUF_SIZE (64 * 1024 * 1024)
 
 #endif /* BENCH_WRITERS_H */
