@@ -56,6 +56,12 @@ install-lib: lib
 	install -m 644 user/man/*.3 $(DESTDIR)$(MANDIR)/man3/
 	$(if $(DESTDIR),,ldconfig)
 
+# What the library's users are promised; tools/testing/abi/check compares. For a change that is
+# meant.
+abi-accept: $(LIB_SO)
+	tools/testing/abi/describe $(LIB_SO) >$(O)/libmonad_event.abi
+	cp $(O)/libmonad_event.abi user/libmonad_event.abi
+
 -include $(wildcard $(O)/obj/user/*.d)
 
-.PHONY: install-lib
+.PHONY: install-lib abi-accept

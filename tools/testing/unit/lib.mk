@@ -11,6 +11,9 @@ UNIT_TESTS += $(UNIT_LIB_TESTS)
 # test_lib_device lets a file pose as a device.
 $(O)/unit/test_lib_device: UNIT_WRAP = -Wl,--wrap=ioctl,--wrap=fstat
 
+# test_lib_no_syscall counts allocations, too.
+$(O)/unit/test_lib_no_syscall: UNIT_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+
 $(O)/unit/test_lib_%: tools/testing/unit/test_lib_%.c $(LIB_A) tools/testing/unit/lib.mk
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -Itools/testing/unit $(LDFLAGS) $(UNIT_WRAP) \
