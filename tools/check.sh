@@ -130,6 +130,10 @@ part_unit()
 		--no-module --append hugepages=64 --with build/unit/test_lib_open -- sh -c \
 		"mkdir -p /mnt/huge && mount -t hugetlbfs none /mnt/huge && test_lib_open"
 
+	run "what the library promises" tools/testing/abi/check
+	run "the library as installed" tools/testing/installed/check
+	run "unit, valgrind" tools/testing/memcheck
+
 	# The library's once more; the recorder's bring their own sanitizers.
 	sanitize="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 	tests=$(make -s unit-list O=build/asan | grep /test_lib_)

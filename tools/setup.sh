@@ -24,7 +24,7 @@ build=(
 
 # perl: checkpatch of the kernel.  mandoc, docutils: man pages and documents.
 check=(
-	shellcheck sparse clang-tidy perl mandoc python3-docutils
+	shellcheck sparse clang-tidy perl mandoc python3-docutils valgrind
 )
 
 # gcc-12, libelf, libssl: what the headers of the kernels for Debian 12 ask for.
