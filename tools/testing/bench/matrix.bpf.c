@@ -61,6 +61,7 @@ PROGRAM(clock, bpf_ktime_get_ns(), ({ barrier_var(size); 0; }))
 
 /* The ring stamps its events itself. */
 PROGRAM(monad, i, bpf_monad_ring_output(0, 2, p, size, 0))
+PROGRAM(monad_forced, i, bpf_monad_ring_output(0, 2, p, size, MONAD_RING_FORCE_WAKEUP))
 
 PROGRAM(ringbuf, bpf_ktime_get_ns(), TO(rb, 0))
 PROGRAM(ringbuf_quiet, bpf_ktime_get_ns(), TO(rb, BPF_RB_NO_WAKEUP))

@@ -5,18 +5,20 @@
  * between the rounds. Meant for a guest started with --icount, whose clock counts
  * instructions.
  *
- *	matrix [--json | --both]
+ *	matrix [--json | --both] [BYTES]	of payload: one of the sizes only
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <monad/ring_ioctl.h>
 #include <monad_event/event_iterator.h>
 
 #include "bench.h"
@@ -35,19 +37,26 @@ enum consumer {
 	DRAINED,  /* BPF ring buffers: emptied between the rounds, nobody sleeps */
 	SLEEPING, /* ring_buffer__poll() in a thread */
 	PERF,	  /* perf_buffer__poll() in a thread */
-	OURS,	  /* processes that map the ring */
+	OURS,	  /* processes that map the ring, and look every millisecond */
+	ASLEEP,	  /* one, which sleeps until the next events are there */
 };
 
 static struct row {
 	const char *key, *program, *what;
 	enum consumer consumer;
-	unsigned int arg; /* PERF: events a wakeup; OURS: readers */
+	unsigned int arg; /* PERF, ASLEEP: events a wakeup; OURS: readers */
 	double cost[SIZES];
 } rows[] = {
 	{ "monad", "monad", "monad_ring, no reader", OURS, 0, { 0 } },
 	{ "monad_1", "monad", "monad_ring, 1 reader", OURS, 1, { 0 } },
 	{ "monad_2", "monad", "monad_ring, 2 readers", OURS, 2, { 0 } },
 	{ "monad_4", "monad", "monad_ring, 4 readers", OURS, 4, { 0 } },
+	{ "monad_asleep_1", "monad", "monad_ring, 1 reader asleep, for the next event", ASLEEP, 1,
+	  { 0 } },
+	{ "monad_asleep_500", "monad", "monad_ring, 1 reader asleep, for the next 500", ASLEEP,
+	  SAMPLED, { 0 } },
+	{ "monad_forced", "monad_forced", "monad_ring, woken each time, a sleeper", ASLEEP, 1,
+	  { 0 } },
 	{ "ringbuf_drained", "ringbuf_quiet", "BPF ring buffer, NO_WAKEUP, drained", DRAINED, 0,
 	  { 0 } },
 	{ "ringbuf_adaptive", "ringbuf", "BPF ring buffer, adaptive, a sleeper", SLEEPING, 0,
@@ -128,9 +137,10 @@ static struct {
 	bool ready;
 } *readers;
 
-/* Reads the ring until it is killed. */
-static void reader(unsigned int nr)
+/* Reads the ring until it is killed; @batch: sleeps until so many are there. */
+static void reader(unsigned int nr, unsigned int batch)
 {
+	struct monad_ring_wait wait = { .size = sizeof(wait), .batch = batch };
 	struct monad_event_descriptor event;
 	struct monad_event_iterator iter;
 	struct monad_event_ring ring = { 0 };
@@ -152,7 +162,16 @@ static void reader(unsigned int nr)
 			break;
 		case MONAD_EVENT_NOT_READY:
 			__atomic_store_n(&readers[nr].ready, true, __ATOMIC_RELEASE);
-			usleep(1000);
+			if (!batch) {
+				usleep(1000);
+				break;
+			}
+			wait.seqno = iter.next_seqno;
+			wait.timeout_ns = 1000000000;
+			if (ioctl(fd, MONAD_RING_IOC_WAIT, &wait) && errno != ETIMEDOUT) {
+				perror("matrix: wait");
+				_exit(1);
+			}
 			break;
 		}
 	}
@@ -183,16 +202,16 @@ static int run_rounds(struct row *row, double *cost)
 }
 
 /* Makes sure that the events went where they should have. */
-static void check_row(const struct row *row)
+static void check_row(const struct row *row, unsigned int nr_readers)
 {
-	unsigned long want = row->consumer == OURS || !strcmp(row->key, "clock") ? 0 :
+	unsigned long want = row->consumer == OURS || row->consumer == ASLEEP || !strcmp(row->key, "clock") ? 0 :
 							ROUNDS * EVENTS;
 
 	if (strstr(row->key, "drained_"))
 		want *= strstr(row->key, "_4") ? 4 : 2;
 	bench_must(consumed + perf_lost == want, "%s: %lu + %lu events arrived of %lu", row->key,
 		   consumed, perf_lost, want);
-	for (unsigned int i = 0; row->consumer == OURS && i < row->arg; i++)
+	for (unsigned int i = 0; i < nr_readers; i++)
 		bench_must(readers[i].delivered + readers[i].missed == ROUNDS * EVENTS,
 			   "%s: reader %u got %lu and missed %lu of %u events", row->key, i,
 			   readers[i].delivered, readers[i].missed, ROUNDS * EVENTS);
@@ -202,6 +221,9 @@ static void check_row(const struct row *row)
 
 static int measure(struct row *row, unsigned int size_nr)
 {
+	unsigned int nr_readers = row->consumer == OURS	  ? row->arg :
+				  row->consumer == ASLEEP ? 1 :
+							    0;
 	bool sleeps = row->consumer == SLEEPING || row->consumer == PERF;
 	pid_t pids[MAX_READERS];
 	pthread_t thread;
@@ -219,12 +241,12 @@ static int measure(struct row *row, unsigned int size_nr)
 	}
 	if (sleeps && pthread_create(&thread, NULL, sleeper, NULL))
 		return EAGAIN;
-	for (unsigned int i = 0; row->consumer == OURS && i < row->arg; i++) {
+	for (unsigned int i = 0; i < nr_readers; i++) {
 		pids[i] = fork();
 		if (!pids[i])
-			reader(i);
+			reader(i, row->consumer == ASLEEP ? row->arg : 0);
 	}
-	for (unsigned int i = 0; row->consumer == OURS && i < row->arg; i++)
+	for (unsigned int i = 0; i < nr_readers; i++)
 		while (!__atomic_load_n(&readers[i].ready, __ATOMIC_ACQUIRE) &&
 		       waitpid(pids[i], NULL, WNOHANG) == 0)
 			usleep(1000);
@@ -233,7 +255,7 @@ static int measure(struct row *row, unsigned int size_nr)
 	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
 	if (sleeps)
 		pthread_join(thread, NULL);
-	for (unsigned int i = 0; row->consumer == OURS && i < row->arg; i++) {
+	for (unsigned int i = 0; i < nr_readers; i++) {
 		bench_must(waitpid(pids[i], NULL, WNOHANG) == 0, "%s: a reader has ended",
 			   row->key);
 		kill(pids[i], SIGKILL);
@@ -242,32 +264,45 @@ static int measure(struct row *row, unsigned int size_nr)
 	perf_buffer__free(perf);
 	perf = NULL;
 	if (!err)
-		check_row(row);
+		check_row(row, nr_readers);
 	return err;
 }
 
 static void print(void)
 {
-	bench_say("%-46s %8s %8s %8s %8s  ratio at 64", "output, time stamp in all; bytes:", "8",
-		  "64", "256", "4096");
+	char line[200];
+	int len;
+
+	bench_say("%-50s %8s %8s %8s %8s   times ours, 64", "output, time stamp in all; bytes:",
+		  "8", "64", "256", "4096");
 	for (unsigned int i = 0; i < ROWS; i++) {
 		const struct row *row = &rows[i];
 
-		bench_say("%-46s %8.1f %8.1f %8.1f %8.1f %8.2f", row->what, row->cost[0],
-			  row->cost[1], row->cost[2], row->cost[3],
-			  rows[0].cost[1] / row->cost[1]);
-		for (unsigned int size = 0; size < SIZES; size++)
+		len = snprintf(line, sizeof(line), "%-50s", row->what);
+		for (unsigned int size = 0; size < SIZES; size++) {
+			if (!row->cost[size]) {
+				len += snprintf(line + len, sizeof(line) - len, " %8s", "-");
+				continue;
+			}
+			len += snprintf(line + len, sizeof(line) - len, " %8.1f", row->cost[size]);
 			fprintf(bench.stream, ",\"%s_%u\":%.1f", row->key, sizes[size],
 				row->cost[size]);
+		}
+		if (rows[0].cost[1])
+			bench_say("%s %8.2f", line, row->cost[1] / rows[0].cost[1]);
+		else
+			bench_say("%s", line);
 	}
 }
 
 int main(int argc, char **argv)
 {
+	int others = bench_begin("matrix", argc, argv);
+	unsigned int only = others ? atoi(argv[1]) : 0;
 	int err = 0;
 
-	if (bench_begin("matrix", argc, argv)) {
-		fprintf(stderr, "usage: matrix [--json | --both]\n");
+	if (others > 1 || (others && only != 8 && only != 64 && only != 256 && only != 4096)) {
+		fprintf(stderr, "usage: matrix [--json | --both] [8 | 64 | 256 | 4096]\n");
 		return 2;
 	}
 	readers = mmap(NULL, MAX_READERS * sizeof(*readers), PROT_READ | PROT_WRITE,
@@ -291,7 +326,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (unsigned int size = 0; size < SIZES && !err; size++)
-		for (unsigned int i = 0; i < ROWS && !err; i++) {
+		for (unsigned int i = 0; i < ROWS && !err && (!only || only == sizes[size]); i++) {
 			err = measure(&rows[i], size);
 			bench_must(!err, "%s: %s", rows[i].key, strerror(err));
 		}
