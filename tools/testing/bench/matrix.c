@@ -204,9 +204,10 @@ static int run_rounds(struct row *row, double *cost)
 /* Makes sure that the events went where they should have. */
 static void check_row(const struct row *row, unsigned int nr_readers)
 {
-	unsigned long want = row->consumer == OURS || row->consumer == ASLEEP || !strcmp(row->key, "clock") ? 0 :
-							ROUNDS * EVENTS;
+	unsigned long want = ROUNDS * EVENTS;
 
+	if (row->consumer == OURS || row->consumer == ASLEEP || !strcmp(row->key, "clock"))
+		want = 0;
 	if (strstr(row->key, "drained_"))
 		want *= strstr(row->key, "_4") ? 4 : 2;
 	bench_must(consumed + perf_lost == want, "%s: %lu + %lu events arrived of %lu", row->key,
@@ -231,7 +232,8 @@ static int measure(struct row *row, unsigned int size_nr)
 
 	skel->bss->payload_size = sizes[size_nr];
 	skel->bss->failed = 0;
-	consumed = perf_lost = 0;
+	consumed = 0;
+	perf_lost = 0;
 	memset(readers, 0, MAX_READERS * sizeof(*readers));
 	stop = false;
 	if (row->consumer == PERF) {
@@ -239,8 +241,11 @@ static int measure(struct row *row, unsigned int size_nr)
 		if (!perf)
 			return errno;
 	}
-	if (sleeps && pthread_create(&thread, NULL, sleeper, NULL))
-		return EAGAIN;
+	if (sleeps) {
+		err = pthread_create(&thread, NULL, sleeper, NULL);
+		if (err)
+			return err;
+	}
 	for (unsigned int i = 0; i < nr_readers; i++) {
 		pids[i] = fork();
 		if (!pids[i])

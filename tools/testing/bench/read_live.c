@@ -130,7 +130,8 @@ static double run(bool ours, double *lost)
 	seen = (struct seen){ 0 };
 	number = 0;
 	stop = false;
-	skel->bss->number = skel->bss->refused = 0;
+	skel->bss->number = 0;
+	skel->bss->refused = 0;
 	monad_event_ring_init_iterator(&ring.reader, &iter);
 	monad_event_iterator_set_seqno(&iter, ring.ring.header->control.last_seqno + 1);
 	begin = bench_now();

@@ -195,7 +195,8 @@ static void compare(struct ours *o, struct rival *r, size_t size, unsigned int b
 	char k[64], w[80];
 
 	/* The same numbers on both sides; a round to warm up. */
-	o->number = r->skel->bss->number = 0;
+	o->number = 0;
+	r->skel->bss->number = 0;
 	r->total = total;
 	ours_sample(o, batches, batch, size, &total);
 	rival_sample(r, batches, batch);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * A program of somebody else's, C and C++: it has what pkg-config and an installation give it,
  * and asks for no extensions. Makes a ring file, maps it, reads it, names what is wrong
