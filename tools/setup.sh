@@ -18,13 +18,15 @@ set -euo pipefail
 # pahole, lz4, zstd, xz: kmod/btf.sh.  binutils: objcopy, readelf.
 build=(
 	make gcc g++ libc6-dev binutils pkg-config
-	clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev
+	clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev
 	pahole kmod lz4 zstd xz-utils
 )
 
 # perl: checkpatch of the kernel.  mandoc, docutils: man pages and documents.
+# libclang-rt: the fuzzer.
 check=(
 	shellcheck sparse clang-tidy perl mandoc python3-docutils valgrind
+	libclang-rt-dev
 )
 
 # gcc-12, libelf, libssl: what the headers of the kernels for Debian 12 ask for.

@@ -8,6 +8,9 @@ LIB_A = $(O)/lib/libmonad_event.a
 LIB_SO = $(O)/lib/libmonad_event.so.$(LIB_SOVERSION)
 LIB_LINK = $(O)/lib/libmonad_event.so
 
+# What who links the library itself, as opposed to the .so, needs besides it.
+LIB_LIBS = -lzstd
+
 LIB_SRCS = $(wildcard user/src/*.c)
 LIB_OBJS = $(LIB_SRCS:user/src/%.c=$(O)/obj/user/%.o)
 # The hashes of our own events' layouts; bpf/bpf.mk knows how they are made.
@@ -35,7 +38,7 @@ $(LIB_SO): $(LIB_OBJS) user/libmonad_event.map
 	@mkdir -p $(@D)
 	$(CC) -shared $(ALL_CFLAGS) $(LDFLAGS) -Wl,-soname,$(notdir $@) \
 		-Wl,--version-script=user/libmonad_event.map -Wl,-z,defs,-z,now \
-		-o $@ $(LIB_OBJS)
+		-o $@ $(LIB_OBJS) $(LIB_LIBS)
 
 $(LIB_LINK): $(LIB_SO)
 	ln -sf $(notdir $<) $@

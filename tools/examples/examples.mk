@@ -15,7 +15,7 @@ $(O)/obj/exec_events.skel.h: $(O)/obj/exec_events.bpf.o
 $(O)/bin/exec_events: $(EXAMPLES_DIR)/exec_events.c $(O)/obj/exec_events.skel.h \
 		      $(EXAMPLES_DIR)/exec_events.h $(LIB_A)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -I$(O)/obj $< -o $@ $(LDFLAGS) $(LIB_A) -lbpf
+	$(CC) $(ALL_CFLAGS) -I$(O)/obj $< -o $@ $(LDFLAGS) $(LIB_A) -lbpf $(LIB_LIBS)
 
 # Readers of any ring, in C and in C++.
 $(O)/bin/eventwatch: $(EXAMPLES_DIR)/eventwatch.c $(LIB_A)

@@ -19,6 +19,6 @@ $(O)/obj/monad-ring/%.o: tools/monad-ring/%.c tools/monad-ring/monad-ring.mk
 
 $(MONAD_RING): $(MONAD_RING_OBJS) $(TOOLS_LIB_OBJS) $(LIB_A)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 -include $(wildcard $(O)/obj/tools-lib/*.d $(O)/obj/monad-ring/*.d)

@@ -17,9 +17,9 @@ $(O)/obj/monad-storage/%.o: tools/monad-storage/%.c tools/monad-storage/monad-st
 
 $(O)/bin/monad-storage: $(STORAGE_OBJS) $(TOOLS_LIB_OBJS) $(O)/lib/libmonad_event.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(STORAGE_LIBS) $(LDLIBS)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(STORAGE_LIBS) $(LIB_LIBS) $(LDLIBS)
 
 # Runs the command that is built.
-$(O)/unit/test_lib_storage: $(O)/bin/monad-storage
+$(O)/unit/test_lib_storage $(O)/unit/test_lib_snapshot_tool: $(O)/bin/monad-storage
 
 -include $(wildcard $(O)/obj/monad-storage/*.d)

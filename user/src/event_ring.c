@@ -29,21 +29,21 @@
 
 #include "error.h"
 #include "layout.h"
+#include "snapshot.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0
 #endif
 
-#define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
-
 /* Explains what a file is that does not begin with the magic. */
 static int wrong_magic(const char *name, const uint8_t *start, ssize_t len)
 {
-	if (len >= 4 && memcmp(start, ZSTD_MAGIC, 4) == 0)
-		return FAIL(EPROTO,
-			    "`%s` is a zstd-compressed snapshot, to be decompressed before it is "
-			    "mapped",
-			    name);
+	if (len >= ZSTD_FRAME_MAGIC_LEN &&
+	    memcmp(start, ZSTD_FRAME_MAGIC, ZSTD_FRAME_MAGIC_LEN) == 0)
+		return FAIL_HINT(EPROTO,
+				 "if it is a snapshot of a ring, open it by name, or decompress "
+				 "it before it is mapped",
+				 "`%s` is compressed by zstd", name);
 	if (len >= MONAD_EVENT_RING_MAGIC_LEN && memcmp(start, MONAD_EVENT_RING_MAGIC, 4) == 0)
 		return FAIL(EPROTO,
 			    "event ring `%s` has format version %.2s, this library reads 01", name,

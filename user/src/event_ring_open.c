@@ -14,6 +14,7 @@
 #include <monad_event/event_metadata.h>
 #include <monad_event/event_ring.h>
 #include <monad_event/event_ring_util.h>
+#include <monad_event/event_snapshot.h>
 
 #include "error.h"
 
@@ -157,6 +158,7 @@ int monad_event_ring_open(struct monad_event_ring *ring, const char *name, unsig
 {
 	int mmap_flags = flags & MONAD_EVENT_OPEN_POPULATE ? MAP_POPULATE : 0;
 	char path[PATH_MAX];
+	bool snapshot;
 	int err, fd;
 
 	if (!ring || !name)
@@ -167,7 +169,20 @@ int monad_event_ring_open(struct monad_event_ring *ring, const char *name, unsig
 	err = monad_event_ring_open_fd(name, &fd, path, sizeof(path));
 	if (err)
 		return err;
-	err = monad_event_ring_mmap(ring, PROT_READ, mmap_flags, fd, 0, path);
+	err = monad_event_is_snapshot_file(fd, path, &snapshot);
+	if (!err && snapshot) {
+		int file = fd;
+
+		/* All there is of it is in memory then; the rest had better stay a hole. */
+		mmap_flags = 0;
+		err = monad_event_decompress_snapshot_fd(file, monad_event_snapshot_open_limit(),
+							 path, &fd);
+		close(file);
+		if (err)
+			return err;
+	}
+	if (!err || err == ESPIPE)
+		err = monad_event_ring_mmap(ring, PROT_READ, mmap_flags, fd, 0, path);
 	close(fd);
 	return err;
 }

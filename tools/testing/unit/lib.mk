@@ -17,7 +17,7 @@ $(O)/unit/test_lib_no_syscall: UNIT_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wra
 $(O)/unit/test_lib_%: tools/testing/unit/test_lib_%.c $(LIB_A) tools/testing/unit/lib.mk
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -Itools/testing/unit $(LDFLAGS) $(UNIT_WRAP) \
-		-o $@ $< $(UNIT_OBJS) $(LIB_A) -pthread
+		-o $@ $< $(UNIT_OBJS) $(LIB_A) $(LIB_LIBS) -pthread
 
 # Under a live writer, which is the module's recorder.
 $(O)/unit/test_lib_live $(O)/unit/test_lib_noalloc $(O)/unit/test_lib_wait: \
@@ -26,8 +26,14 @@ $(O)/unit/test_lib_live $(O)/unit/test_lib_noalloc $(O)/unit/test_lib_wait: \
 $(O)/unit/test_lib_json: UNIT_OBJS = $(TOOLS_LIB_OBJS)
 $(O)/unit/test_lib_json: $(TOOLS_LIB_OBJS)
 
+# test_lib_snapshot_write acts while a snapshot is taken.
+$(O)/unit/test_lib_snapshot_write: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2
+
+# Has the recorder in it.
+$(O)/unit/test_lib_snapshot_live: kmod/recorder.c kmod/recorder.h
+
 # Runs the command that is built.
-$(O)/unit/test_lib_tool: $(MONAD_RING)
+$(O)/unit/test_lib_tool $(O)/unit/test_lib_snapshot_tool: $(MONAD_RING)
 
 # The same for the examples.
 $(O)/unit/test_lib_examples: $(O)/bin/eventwatch $(O)/bin/eventwatch-cc
@@ -44,6 +50,6 @@ $(O)/unit/test_lib_cxx: tools/testing/unit/test_lib_cxx.cc $(LIB_A) tools/testin
 		echo "#include <$$header>" | \
 		$(CXX) $(UNIT_CXXFLAGS) -Werror -fsyntax-only -x c++ - || exit; \
 	done
-	$(CXX) $(UNIT_CXXFLAGS) $(LDFLAGS) -o $@ $< $(LIB_A)
+	$(CXX) $(UNIT_CXXFLAGS) $(LDFLAGS) -o $@ $< $(LIB_A) $(LIB_LIBS)
 
 -include $(wildcard $(O)/unit/test_lib_*.d)

@@ -44,6 +44,9 @@ extern "C" {
  *				otherwise the file NAME in the default directory
  *				on hugetlbfs
  *
+ * A snapshot is decompressed to memory and mapped from there, if the ring in it is
+ * not larger than monad_event_snapshot_open_limit(): ENOBUFS.
+ *
  * @ring is overwritten; unmap it with monad_event_ring_unmap(). ENOENT: none of
  * these exists. Otherwise errors are those of open(2) and
  * monad_event_ring_mmap(). EINVAL also for unknown @flags.
@@ -114,6 +117,45 @@ int monad_event_ring_query_excl_writer_pid(int ring_fd, pid_t *pid);
  * be in) can be mapped with MAP_HUGETLB.
  */
 int monad_check_path_supports_map_hugetlb(const char *path, bool *supported);
+
+/* For the two below: no limit but what the snapshot itself says. */
+#define MONAD_EVENT_NO_MAX_SIZE 0
+
+/*
+ * Whether the file open at @fd is a snapshot: a zstd frame whose content begins as a
+ * ring does. Looks at the start of the file and does not move its offset. A device or
+ * directory is none. ESPIPE: a pipe or socket, where nothing can be looked at without
+ * taking it. @error_name names the file in messages, may be NULL.
+ */
+int monad_event_is_snapshot_file(int fd, const char *error_name, bool *is_snapshot);
+
+/*
+ * Decompresses a snapshot to memory: @fd_out becomes a memfd, close-on-exec, sealed so
+ * that nobody can change it any more, which monad_event_ring_mmap() maps with
+ * PROT_READ. What is zero in it are holes: a ring with few events takes little memory.
+ *
+ * A regular file is read from its beginning, whatever its offset is, which does not
+ * move; from anything else (a pipe) is read what comes, up to its end.
+ *
+ * @max_size: the most bytes the ring may have, decompressed.
+ *
+ * EPROTO: it is no snapshot (zstd's skippable frames and dictionaries are not for
+ * these), is damaged, or truncated: its content may be up to 15 bytes shorter than the
+ * ring it describes, which are taken for zeroes, and never longer; or something follows
+ * the frame. ENOBUFS: the ring is larger than @max_size. EIO: reading failed. Otherwise
+ * what the system calls gave: ENOMEM and ENOSPC when memory is short, EFBIG when
+ * RLIMIT_FSIZE is.
+ *
+ * Whatever a snapshot claims, no memory is used before content comes to fill it;
+ * address space is, as much as the frame says its window is (zstd --long), at most
+ * 2 GiB.
+ */
+int monad_event_decompress_snapshot_fd(int fd, size_t max_size, const char *error_name,
+				       int *fd_out);
+
+/* The same of @size bytes at @buf. */
+int monad_event_decompress_snapshot_mem(const void *buf, size_t size, size_t max_size,
+					const char *error_name, int *fd_out);
 
 /*
  * Opens the default directory for ring files: MONAD_EVENT_DEFAULT_RING_DIR on
