@@ -8,6 +8,7 @@
 
 #include <monad_event/event_iterator.h>
 #include <monad_event/event_metadata.h>
+#include <monad_event/event_snapshot.h>
 
 #include "format.h"
 #include "json_writer.h"
@@ -151,6 +152,21 @@ static void plain_ext(const struct ring_handle *handle, const struct monad_ring_
 		       ext->chunks_total);
 }
 
+static void plain_snapshot(const struct monad_event_snapshot_info *info)
+{
+	char time[FORMAT_TIME_LEN];
+
+	if (!info)
+		return;
+	printf("%-19s %s\n", "snapshot taken:",
+	       format_time(time, sizeof(time), info->taken_epoch_nanos));
+	printf("%-19s events %" PRIu64 " to %" PRIu64 "; event 1 here was %" PRIu64 " there\n",
+	       "of its ring:", info->first_seqno, info->last_seqno, info->base_seqno);
+	printf("%-19s %" PRIu64 " copied, %" PRIu64 " missed (%" PRIu64
+	       " for their payload), %" PRIu64 " not written yet\n",
+	       "of these:", info->copied, info->missed, info->expired, info->not_ready);
+}
+
 static void plain_device(const struct monad_ring_info *info)
 {
 	printf("%-19s %u\n", "ring id:", info->ring_id);
@@ -191,7 +207,7 @@ static void print_plain(const struct ring_handle *handle, const struct contents 
 	char buf[65], path[PATH_MAX];
 
 	printf("%-19s %s (%s)\n", "ring:", printable(path, sizeof(path), handle->path),
-	       handle->device ? "kernel ring" : "file");
+	       handle->device ? "kernel ring" : ring_handle_kind(handle));
 	printf("%-19s %u (%s)\n", "content type:", ring->header->content_type,
 	       monad_event_content_type_name(ring->header->content_type));
 	printf("%-19s %s%s\n", "schema hash:", format_hash(buf, ring->header->schema_hash),
@@ -217,6 +233,7 @@ static void print_plain(const struct ring_handle *handle, const struct contents 
 		else
 			printf("%-19s none\n", "writer:");
 	}
+	plain_snapshot(monad_event_ring_snapshot_info(ring));
 	plain_ext(handle, monad_event_ring_ext(ring));
 	plain_lost(handle);
 }
@@ -265,6 +282,23 @@ static void json_ext(struct json_writer *json, const struct ring_handle *handle)
 	}
 }
 
+static void json_snapshot(struct json_writer *json, const struct monad_event_snapshot_info *info)
+{
+	if (!info)
+		return;
+	json_key(json, "snapshot");
+	json_begin_object(json);
+	json_u64_field(json, "taken_ns", info->taken_epoch_nanos);
+	json_u64_field(json, "base_seqno", info->base_seqno);
+	json_u64_field(json, "first_seqno", info->first_seqno);
+	json_u64_field(json, "last_seqno", info->last_seqno);
+	json_u64_field(json, "copied", info->copied);
+	json_u64_field(json, "missed", info->missed);
+	json_u64_field(json, "expired", info->expired);
+	json_u64_field(json, "not_ready", info->not_ready);
+	json_end_object(json);
+}
+
 static void print_json(const struct ring_handle *handle, const struct contents *contents)
 {
 	const struct monad_event_ring *ring = &handle->ring;
@@ -273,7 +307,7 @@ static void print_json(const struct ring_handle *handle, const struct contents *
 	json_init(&json, stdout, true);
 	json_begin_object(&json);
 	json_string_field(&json, "path", handle->path);
-	json_string_field(&json, "kind", handle->device ? "device" : "file");
+	json_string_field(&json, "kind", ring_handle_kind(handle));
 	json_u64_field(&json, "content_type", ring->header->content_type);
 	json_string_field(&json, "content_type_name",
 			  monad_event_content_type_name(ring->header->content_type));
@@ -303,6 +337,7 @@ static void print_json(const struct ring_handle *handle, const struct contents *
 		else
 			json_null(&json);
 	}
+	json_snapshot(&json, monad_event_ring_snapshot_info(ring));
 	json_ext(&json, handle);
 	json_end_object(&json);
 	json_end(&json);

@@ -32,7 +32,7 @@ static void print_help(void)
 {
 	fputs("Usage: monad-ring list [--json] [DIRECTORY]...\n"
 	      "\n"
-	      "Lists the kernel's rings and the ring files in each DIRECTORY; without one, those\n"
+	      "Lists the kernel's rings, and ring files and snapshots in each DIRECTORY; without one, those\n"
 	      "in the default directory for ring files, if there is one.\n"
 	      "\n"
 	      "HUGE says how many of the ring's 2 MiB chunks are huge pages: fewer than all cost\n"
@@ -52,8 +52,8 @@ static void print_help(void)
 static void list_header(struct list *list)
 {
 	if (!list->json && list->listed == 0)
-		printf("%-32s %-8s %12s %10s %14s %11s %8s\n", "RING", "CONTENT", "DESCRIPTORS",
-		       "PAYLOAD", "LAST SEQNO", "HUGE", "LOST");
+		printf("%-32s %-8s %-8s %12s %10s %14s %11s %8s\n", "RING", "KIND", "CONTENT",
+		       "DESCRIPTORS", "PAYLOAD", "LAST SEQNO", "HUGE", "LOST");
 	list->listed++;
 }
 
@@ -83,8 +83,8 @@ static void list_plain(const struct ring_handle *handle)
 		snprintf(huge_text, sizeof(huge_text), "%u/%u", huge, total);
 	if (ring_handle_lost(handle))
 		snprintf(lost, sizeof(lost), "%" PRIu64, ring_handle_lost_total(handle));
-	printf("%-32s %-8s %12" PRIu64 " %10s %14" PRIu64 " %11s %8s\n",
-	       printable(path, sizeof(path), handle->path),
+	printf("%-32s %-8s %-8s %12" PRIu64 " %10s %14" PRIu64 " %11s %8s\n",
+	       printable(path, sizeof(path), handle->path), ring_handle_kind(handle),
 	       monad_event_content_type_name(handle->ring.header->content_type),
 	       handle->ring.desc_capacity_mask + 1,
 	       format_size(payload, sizeof(payload), handle->ring.payload_buf_mask + 1),
@@ -98,7 +98,7 @@ static void list_json(struct json_writer *json, const struct ring_handle *handle
 
 	json_begin_object(json);
 	json_string_field(json, "path", handle->path);
-	json_string_field(json, "kind", handle->device ? "device" : "file");
+	json_string_field(json, "kind", ring_handle_kind(handle));
 	json_u64_field(json, "content_type", header->content_type);
 	json_string_field(json, "content_type_name",
 			  monad_event_content_type_name(header->content_type));
@@ -134,7 +134,8 @@ static void list_ring(struct list *list, const char *path, bool skip_others)
 	int err;
 
 	err = ring_handle_open(&handle, path);
-	if (err == EPROTO && skip_others)
+	/* But a snapshot that is damaged is. */
+	if (err == EPROTO && skip_others && !handle.snapshot)
 		return;
 	if (err) {
 		list_error(list, path);

@@ -137,6 +137,11 @@ static bool idle(struct watch *watch)
 
 	if (timed_out(watch, now))
 		return false;
+	if (watch->handle.snapshot) {
+		event_output_note(&watch->output, "end",
+				  "a snapshot has no writer, so no event will follow");
+		return false;
+	}
 	if (last < watch->newest) {
 		/* A file that was initialized again in place. */
 		monad_event_iterator_seek_oldest(&watch->iter);

@@ -5,8 +5,32 @@
 #include <unistd.h>
 
 #include <monad_event/event_metadata.h>
+#include <monad_event/event_snapshot.h>
 
 #include "ring_handle.h"
+
+const char *ring_handle_kind(const struct ring_handle *handle)
+{
+	return handle->device ? "device" : handle->snapshot ? "snapshot" : "file";
+}
+
+/* Maps what is open, by way of memory if it is a snapshot. */
+static int map_ring(struct ring_handle *handle)
+{
+	int err, fd;
+
+	if (monad_event_is_snapshot_file(handle->fd, handle->path, &handle->snapshot) != 0 ||
+	    !handle->snapshot)
+		return monad_event_ring_mmap(&handle->ring, PROT_READ, 0, handle->fd, 0,
+					     handle->path);
+	err = monad_event_decompress_snapshot_fd(handle->fd, monad_event_snapshot_open_limit(),
+						 handle->path, &fd);
+	if (err)
+		return err;
+	err = monad_event_ring_mmap(&handle->ring, PROT_READ, 0, fd, 0, handle->path);
+	close(fd);
+	return err;
+}
 
 int ring_handle_open(struct ring_handle *handle, const char *name)
 {
@@ -17,7 +41,7 @@ int ring_handle_open(struct ring_handle *handle, const char *name)
 	err = monad_event_ring_open_fd(name, &handle->fd, handle->path, sizeof(handle->path));
 	if (err)
 		return err;
-	err = monad_event_ring_mmap(&handle->ring, PROT_READ, 0, handle->fd, 0, handle->path);
+	err = map_ring(handle);
 	/* It can be mapped, so it can be asked as well, and is one of the two. */
 	if (!err && fstat(handle->fd, &handle->st) != 0)
 		err = errno;

@@ -16,10 +16,14 @@ struct ring_handle {
 	char path[PATH_MAX];
 	int fd;
 	bool device;
+	bool snapshot; /* ring is in memory, fd is the file it came from */
 	struct stat st;
 	struct monad_event_ring ring;
 	struct monad_ring_info info; /* of a device, when it was opened */
 };
+
+/* "device", "file" or "snapshot". */
+const char *ring_handle_kind(const struct ring_handle *handle);
 
 /* 0, or a positive errno with lib_error() saying more; then nothing is open. */
 int ring_handle_open(struct ring_handle *handle, const char *name);
