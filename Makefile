@@ -5,6 +5,7 @@
 #	make tools              everything that runs in user space
 #	make install modules_install [DESTDIR= PREFIX=]
 #	make unit               native tests of library and recorder
+#	make fuzz               fuzz targets, for tools/testing/fuzz/run
 #	make bench              what this machine can measure, in one table
 #	make clean
 #
@@ -51,6 +52,7 @@ include tools/monad-storage/monad-storage.mk
 include tools/examples/examples.mk
 include tools/testing/selftests/monad_ring/selftests.mk
 include tools/testing/unit/unit.mk
+include tools/testing/fuzz/fuzz.mk
 include tools/testing/bench/bench.mk
 
 # The tools first: they are of use, to read rings, where a module cannot be built.
@@ -74,7 +76,7 @@ unit: unit-build
 	@for test in $(UNIT_TESTS); do echo "# $$test"; $$test || exit 1; done
 
 clean:
-	rm -rf $(O)/bin $(O)/lib $(O)/bpf $(O)/obj $(O)/kmod-* $(O)/unit $(O)/bench $(O)/selftests
+	rm -rf $(O)/bin $(O)/lib $(O)/bpf $(O)/obj $(O)/kmod-* $(O)/unit $(O)/fuzz $(O)/bench $(O)/selftests
 
 distclean:
 	rm -rf $(O)

@@ -5,8 +5,8 @@
 #
 #	tools/check.sh				all of it
 #	tools/check.sh --kernel 6.1		guests of one kernel only
-#	tools/check.sh build lint unit		some parts only: setup build lint unit vm
-#						ring storage cost
+#	tools/check.sh build lint unit		some parts only: setup build lint unit fuzz
+#						vm ring storage cost
 #
 # The parts print TAP, which is kept in build/check/ and counted here. The last line is
 # "N passed, N failed, N skipped"; the exit status is 0 only if nothing failed.
@@ -27,7 +27,7 @@ while [ $# -gt 0 ]; do
 		[ $# -ge 2 ] || usage
 		kernels+=("$2")
 		shift ;;
-	setup | build | lint | unit | vm | ring | storage | cost)
+	setup | build | lint | unit | fuzz | vm | ring | storage | cost)
 		parts+=("$1") ;;
 	*)
 		usage ;;
@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 [ ${#kernels[@]} -gt 0 ] || kernels=(6.1 6.12)
-[ ${#parts[@]} -gt 0 ] || parts=(setup build lint unit vm ring storage cost)
+[ ${#parts[@]} -gt 0 ] || parts=(setup build lint unit fuzz vm ring storage cost)
 
 logs=build/check
 mkdir -p $logs
@@ -143,6 +143,12 @@ part_unit()
 	for test in $tests; do
 		run "unit $(basename "$test"), ASan and UBSan" "$test"
 	done
+}
+
+# A minute of it; tools/testing/fuzz/run TARGET RUNS takes as long as it takes.
+part_fuzz()
+{
+	run "fuzz" tools/testing/fuzz/run
 }
 
 part_vm()

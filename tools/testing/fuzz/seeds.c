@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Inputs for the fuzz targets to begin with, so that they need not find out by chance
+ * what a snapshot looks like:
+ *
+ *	seeds DIRECTORY		makes DIRECTORY/{ring,snapshot,config}/...
+ */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "snapshot_frame.h"
+
+static const char *top;
+
+static void save(const char *target, const char *name, const void *data, size_t size)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s/seed-%s", top, target, name);
+	file = fopen(path, "we");
+	if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) {
+		perror(path);
+		exit(1);
+	}
+}
+
+/* One of each operation of fuzz_ring.c, after a count of changes. */
+static void make_ring_seeds(void)
+{
+	static const struct {
+		const char *name;
+		size_t size;
+		const char *data;
+	} seeds[] = {
+		{"sound", 1, "\0"},
+		{"last-seqno", 16, "\1\4\0\4\0\0\0"},
+		{"huge-last", 11, "\1\0\100\xff\xff\xff\xff\xff\xff\xff\x7f"},
+		{"capacity", 11, "\1\0\50\0\10\0\0\0\0\0\0"},
+		{"payload", 11, "\1\0\60\0\0\100\0\0\0\0\0"},
+		{"magic", 11, "\1\0\0RING02\0\0"},
+		{"window", 11, "\1\0\200\x20\1\0\0\0\0\0\0"},
+		{"gap", 12, "\1\2\5\0\0\xff\xff\0\0\0\0\0"},
+		{"unwritten", 12, "\1\2\5\0\0\0\0\0\0\0\0\0"},
+		{"event", 16, "\1\3\50\0\2\0\0\0\20\0\0\0\0\3\0\0"},
+		{"large-event", 16, "\1\3\50\0\2\0\0\0\0\0\40\0\0\3\0\0"},
+		{"exec", 4, "\1\5\2\0"},
+		{"cut", 6, "\1\6\0\0\40\0"},
+		{"ext", 8, "\1\1\10\0\xff\xff\xff\xff"},
+		{"range", 4, "\0\5\3\7"},
+	};
+
+	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
+		save("ring", seeds[i].name, seeds[i].data, seeds[i].size);
+}
+
+/* A frame after the byte that says it is one. */
+static void save_frame(const char *name, const void *data, size_t size,
+		       struct frame_options options)
+{
+	struct frame frame = frame_make(data, size, options), input = {0};
+
+	frame_append(&input, "\0", 1);
+	frame_append(&input, frame.data, frame.size);
+	save("snapshot", name, input.data, input.size);
+	frame_free(&frame);
+	frame_free(&input);
+}
+
+static void make_snapshot_seeds(void)
+{
+	struct frame content = {0};
+	struct image image;
+
+	image_create(&image, 10, 21, 0);
+	put_events_up_to(&image, 3);
+	save_frame("ring", image.map, image.size, (struct frame_options){.level = 3});
+	save_frame("checksum", image.map, image.size,
+		   (struct frame_options){.level = 1, .checksum = true, .no_size = true});
+	save_frame("short", image.map, image.size - 15, (struct frame_options){.level = 3});
+	save_frame("header", image.map, 192, (struct frame_options){.level = 3});
+	save_frame("text", "no ring", 7, (struct frame_options){.level = 3});
+	save("snapshot", "skippable", "\0\x50\x2a\x4d\x18\1\0\0\0x", 10);
+	frame_append(&content, "\1\0\0", 3);
+	frame_append(&content, image.map, 256);
+	save("snapshot", "content", content.data, content.size);
+	content.data[1] = 32;
+	save("snapshot", "content-fixed", content.data, content.size);
+	content.data[1] = 32 | 12;
+	content.data[2] = 15;
+	save("snapshot", "content-short", content.data, content.size);
+	frame_free(&content);
+	image_destroy(&image);
+}
+
+static void make_config_seeds(void)
+{
+	static const char *const seeds[] = {
+		"monad_ring", "monad_ring:18:25", "a:10:21", "a:32:40", "a:9:21", "a:10:41", "",
+		":", "a::", "a:10", "a:10:21:1", "a/b", "-a", ".a", "a b:10:21", "a:+10:21\n",
+		"a:4294967306:21", "abcdefghijklmnopqrstuvwxyzabcdefghij",
+	};
+	char name[16];
+
+	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+		snprintf(name, sizeof(name), "%zu", i);
+		save("config", name, seeds[i], strlen(seeds[i]));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const targets[] = {"", "ring", "snapshot", "config"};
+	char path[PATH_MAX];
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: seeds DIRECTORY\n");
+		return 2;
+	}
+	top = argv[1];
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", top, targets[i]);
+		if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+			perror(path);
+			return 1;
+		}
+	}
+	make_ring_seeds();
+	make_snapshot_seeds();
+	make_config_seeds();
+	return 0;
+}
