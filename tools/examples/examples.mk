@@ -20,11 +20,11 @@ $(O)/bin/exec_events: $(EXAMPLES_DIR)/exec_events.c $(O)/obj/exec_events.skel.h 
 # Readers of any ring, in C and in C++.
 $(O)/bin/eventwatch: $(EXAMPLES_DIR)/eventwatch.c $(LIB_A)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $< -o $@ $(LDFLAGS) $(LIB_A)
+	$(CC) $(ALL_CFLAGS) $< -o $@ $(LDFLAGS) $(LIB_A) $(LIB_LIBS)
 
 $(O)/bin/eventwatch-cc: $(EXAMPLES_DIR)/eventwatch.cc $(LIB_A)
 	@mkdir -p $(@D)
-	$(CXX) -std=gnu++17 -Wall -Wextra -Wshadow $(CXXFLAGS) $(CPPFLAGS) $< -o $@ $(LDFLAGS) $(LIB_A)
+	$(CXX) -std=gnu++17 -Wall -Wextra -Wshadow $(CXXFLAGS) $(CPPFLAGS) $< -o $@ $(LDFLAGS) $(LIB_A) $(LIB_LIBS)
 
 examples: $(O)/bin/exec_events $(O)/bin/eventwatch $(O)/bin/eventwatch-cc
 

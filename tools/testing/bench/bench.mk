@@ -30,7 +30,7 @@ $(O)/bench/%: $(BENCH_DIR)/%.c $(LIB_A) kmod/recorder.c $(wildcard kmod/recorder
 		$(wildcard $(BENCH_DIR)/*.h tools/testing/unit/recorder_*.h) \
 		$(wildcard user/include/monad_event/*.h uapi/monad/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -I$(O)/bench -I$(BENCH_DIR) $< -o $@ $(LDFLAGS) $(LIB_A) -lbpf -pthread
+	$(CC) $(ALL_CFLAGS) -I$(O)/bench -I$(BENCH_DIR) $< -o $@ $(LDFLAGS) $(LIB_A) $(LIB_LIBS) -lbpf -pthread
 
 bench: $(BENCH_PROGRAMS)
 	$(BENCH_DIR)/run
