@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Programs that use the kfuncs as they may be used: from each program type, and in each way
- * that a verifier could be wrong about.
+ * Programs that use the kfuncs as they may be used, in each way that a verifier could be wrong
+ * about. types.bpf.c has the program types.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -11,47 +11,15 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-#define EMIT(name, type) \
-	int name(void *ctx) \
-	{ \
-		struct monad_ring_record *rec = bpf_monad_ring_reserve(0, type, 8); \
-		__u64 *p; \
-\
-		if (!rec) \
-			return 0; \
-		p = (__u64 *)bpf_monad_ring_payload(rec, 8); \
-		if (!p) { \
-			bpf_monad_ring_discard(rec, 0); \
-			return 0; \
-		} \
-		*p = type; \
-		bpf_monad_ring_commit(rec, 0); \
-		return 0; \
-	}
-
+/* For reload.c: one that goes on running. */
 SEC("?tp_btf/sys_enter")
-EMIT(type_tp_btf, TYPE_TP_BTF)
+int runs_on(void *ctx)
+{
+	__u64 value = 1;
 
-SEC("?fentry/do_sys_openat2")
-EMIT(type_fentry, TYPE_FENTRY)
-
-SEC("?fexit/do_sys_openat2")
-EMIT(type_fexit, TYPE_FEXIT)
-
-SEC("?lsm/file_open")
-EMIT(type_lsm, TYPE_LSM)
-
-SEC("?iter/task")
-EMIT(type_iter, TYPE_ITER)
-
-SEC("?kprobe/do_sys_openat2")
-EMIT(type_kprobe, TYPE_KPROBE)
-
-SEC("?tp/raw_syscalls/sys_enter")
-EMIT(type_tracepoint, TYPE_TRACEPOINT)
-
-SEC("?perf_event")
-EMIT(type_perf_event, TYPE_PERF_EVENT)
+	bpf_monad_ring_output(0, 2, &value, sizeof(value), 0);
+	return 0;
+}
 
 volatile __u64 unknown = 5;
 

@@ -465,7 +465,98 @@ int write_of_number(void *ctx)
 	return 0;
 }
 
-/* Program types that the module does not register for. */
+/* A lock that others spin for must not be held while an event is written. */
+struct locked {
+	struct bpf_spin_lock lock;
+	__u64 value;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct locked);
+} locks SEC(".maps");
+
+#define LOCKED(name, call) \
+	int name(void *ctx) \
+	{ \
+		struct locked *locked; \
+		__u32 key = 0; \
+\
+		locked = bpf_map_lookup_elem(&locks, &key); \
+		if (!locked) \
+			return 0; \
+		RECORD(rec); \
+		bpf_spin_lock(&locked->lock); \
+		call; \
+		bpf_spin_unlock(&locked->lock); \
+		bpf_monad_ring_commit(rec, 0); \
+		return 0; \
+	}
+
+SEC("?fentry/do_sys_openat2")
+LOCKED(locked_reserve, if (RESERVE()) locked->value++)
+
+SEC("?fentry/do_sys_openat2")
+LOCKED(locked_output, bpf_monad_ring_output(0, 2, &key, sizeof(key), 0))
+
+SEC("?fentry/do_sys_openat2")
+LOCKED(locked_seqno, locked->value = bpf_monad_ring_seqno(rec))
+
+SEC("?fentry/do_sys_openat2")
+LOCKED(locked_query, locked->value = bpf_monad_ring_query(0, 0))
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} tail SEC(".maps");
+
+/* Who is called would not know that there is one. */
+SEC("?fentry/do_sys_openat2")
+int record_over_tail_call(void *ctx)
+{
+	RECORD(rec);
+	bpf_tail_call(ctx, &tail, 0);
+	bpf_monad_ring_commit(rec, 0);
+	return 0;
+}
+
+__attribute__((noinline)) int global_commit(struct monad_ring_record *rec)
+{
+	if (!rec)
+		return 1;
+	bpf_monad_ring_commit(rec, 0);
+	return 0;
+}
+
+SEC("?fentry/do_sys_openat2")
+int record_to_global(void *ctx)
+{
+	RECORD(rec);
+	global_commit(rec);
+	bpf_monad_ring_commit(rec, 0);
+	return 0;
+}
+
+static long commit_in_callback(__u32 i, struct monad_ring_record **rec)
+{
+	bpf_monad_ring_commit(*rec, 0);
+	return 0;
+}
+
+/* It may run twice, or never. */
+SEC("?fentry/do_sys_openat2")
+int record_to_callback(void *ctx)
+{
+	RECORD(rec);
+	bpf_loop(2, commit_in_callback, &rec, 0);
+	return 0;
+}
+
+/* Program types that the module does not register for; types.c has those for which it may. */
 #define OUTPUT(name) \
 	int name(void *ctx) \
 	{ \
@@ -474,18 +565,6 @@ int write_of_number(void *ctx)
 		bpf_monad_ring_output(0, 2, &value, sizeof(value), 0); \
 		return 0; \
 	}
-
-SEC("?raw_tp/sys_enter")
-OUTPUT(type_raw_tp)
-
-SEC("?kprobe/do_sys_openat2")
-OUTPUT(type_kprobe)
-
-SEC("?tp/raw_syscalls/sys_enter")
-OUTPUT(type_tracepoint)
-
-SEC("?perf_event")
-OUTPUT(type_perf_event)
 
 SEC("?xdp")
 OUTPUT(type_xdp)
@@ -498,3 +577,15 @@ OUTPUT(type_socket)
 
 SEC("?cgroup_skb/ingress")
 OUTPUT(type_cgroup_skb)
+
+SEC("?sk_skb/stream_verdict")
+OUTPUT(type_sk_skb)
+
+SEC("?lwt_in")
+OUTPUT(type_lwt)
+
+SEC("?cgroup/connect4")
+OUTPUT(type_cgroup_connect)
+
+SEC("?flow_dissector")
+OUTPUT(type_flow_dissector)

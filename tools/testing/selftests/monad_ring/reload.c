@@ -361,9 +361,9 @@ TEST_F(reload, pin_keeps_module)
 	ASSERT_EQ(0, module_load(SMALL_RINGS));
 	bpf = accepted_bpf__open();
 	ASSERT_NE(NULL, bpf);
-	bpf_program__set_autoload(bpf->progs.type_tp_btf, true);
+	bpf_program__set_autoload(bpf->progs.runs_on, true);
 	ASSERT_EQ(0, accepted_bpf__load(bpf));
-	link = bpf_program__attach(bpf->progs.type_tp_btf);
+	link = bpf_program__attach(bpf->progs.runs_on);
 	ASSERT_NE(NULL, link);
 	ASSERT_EQ(0, bpf_link__pin(link, PIN));
 	bpf_link__destroy(link);
