@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Small complete programs to begin from; built, and run in the tests.
+# Complete programs to begin from: Documentation/writing-events.rst walks through them. Built
+# with make examples, and run in guests by tools/examples/test.
 
 EXAMPLES_DIR := tools/examples
+EXAMPLES := first_event exec_events cpu_sampler
 
-$(O)/obj/exec_events.bpf.o: $(EXAMPLES_DIR)/exec_events.bpf.c $(EXAMPLES_DIR)/exec_events.h \
-			    bpf/monad_ring.bpf.h uapi/monad/event_ring.h
+# A program's BPF objects, and its sources besides its own.
+EXAMPLES_BPF := first_event exec_reserve exec_output exec_ringbuf exec_perfbuf cpu_sampler
+EXEC_SOURCES := exec_monad.c exec_libbpf.c own_ring.c
+SAMPLER_SOURCES := sample_top.c kallsyms.c own_ring.c
+
+$(EXAMPLES_BPF:%=$(O)/obj/%.bpf.o): $(O)/obj/%.bpf.o: $(EXAMPLES_DIR)/%.bpf.c \
+		$(wildcard $(EXAMPLES_DIR)/*.h) bpf/monad_ring.bpf.h
 	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(CLANG) $(BPF_CFLAGS) -Iuser/include -c $< -o $@
 
-$(O)/obj/exec_events.skel.h: $(O)/obj/exec_events.bpf.o
-	$(BPFTOOL) gen skeleton $< name exec_events_bpf >$@
+$(EXAMPLES_BPF:%=$(O)/obj/%.skel.h): $(O)/obj/%.skel.h: $(O)/obj/%.bpf.o
+	$(BPFTOOL) gen skeleton $< name $*_bpf >$@
 
-$(O)/bin/exec_events: $(EXAMPLES_DIR)/exec_events.c $(O)/obj/exec_events.skel.h \
-		      $(EXAMPLES_DIR)/exec_events.h $(LIB_A)
+$(O)/bin/exec_events: $(EXEC_SOURCES:%=$(EXAMPLES_DIR)/%)
+$(O)/bin/cpu_sampler: $(SAMPLER_SOURCES:%=$(EXAMPLES_DIR)/%)
+
+$(EXAMPLES:%=$(O)/bin/%): $(O)/bin/%: $(EXAMPLES_DIR)/%.c $(EXAMPLES_BPF:%=$(O)/obj/%.skel.h) \
+		$(wildcard $(EXAMPLES_DIR)/*.h) $(LIB_A)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -I$(O)/obj $< -o $@ $(LDFLAGS) $(LIB_A) -lbpf $(LIB_LIBS)
 
@@ -27,5 +37,8 @@ $(O)/bin/eventwatch-cc: $(EXAMPLES_DIR)/eventwatch.cc $(LIB_A)
 	$(CXX) -std=gnu++17 -Wall -Wextra -Wshadow $(CXXFLAGS) $(CPPFLAGS) $< -o $@ $(LDFLAGS) $(LIB_A) $(LIB_LIBS)
 
 examples: $(O)/bin/exec_events $(O)/bin/eventwatch $(O)/bin/eventwatch-cc
+	$(CC) $(ALL_CFLAGS) -I$(O)/obj $(filter %.c,$^) -o $@ $(LDFLAGS) $(LIB_A) -lbpf
+
+examples: $(EXAMPLES:%=$(O)/bin/%)
 
 .PHONY: examples

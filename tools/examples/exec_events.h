@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the example's BPF program and its reader agree on. */
+/* What the exec tracer's programs write, in each of its ways, and its reader prints. */
 #ifndef EXEC_EVENTS_H
 #define EXEC_EVENTS_H
-
-/* The ring's content type: any number from MONAD_EVENT_CONTENT_TYPE_PRIVATE on. */
-#define EXEC_EVENTS_CONTENT_TYPE (MONAD_EVENT_CONTENT_TYPE_PRIVATE + 1)
 
 /* Event types, from 2 on: 0 and 1 mean the same in every ring. */
 enum exec_event_type {
 	EXEC_EVENT = 2,
 };
 
-/* The payload of an EXEC_EVENT. Its flow tag 0 is the pid. */
+#define EXEC_FILENAME_MAX 512
+
+/* The file name follows, up to the end of the payload: a NUL is the last byte. Tag 0: the pid. */
 struct exec_event {
-	uint32_t pid;
-	uint32_t uid;
+	int pid;
 	char comm[16];
 };
 

@@ -350,15 +350,16 @@ TEST_F_TIMEOUT(types, writes, 30)
 	TH_LOG("%s: ran %u times, contexts %x", variant->name, self->bpf->bss->runs,
 	       found.contexts);
 	EXPECT_EQ(0, self->bpf->bss->bad);
-	EXPECT_EQ(self->bpf->bss->runs, found.outputs);
-	EXPECT_EQ(self->bpf->bss->runs, found.discards);
-	EXPECT_EQ(found.discards, self->ring.ext->discarded);
-	EXPECT_LE(self->bpf->bss->runs, found.commits);
+	/* At least: two CPUs may have counted as one. */
+	EXPECT_LE(self->bpf->bss->runs, found.outputs);
+	EXPECT_EQ(found.outputs, found.discards);
+	EXPECT_EQ(found.outputs, self->ring.ext->discarded);
+	EXPECT_LE(found.outputs, found.commits);
 	EXPECT_EQ(0, found.others);
 	EXPECT_EQ(1U << variant->context, found.contexts & (1U << variant->context));
 	/* Unknown flags, on purpose. */
-	EXPECT_EQ(self->bpf->bss->runs, ring_lost(&self->ring, MONAD_RING_LOST_BAD_ARG));
-	EXPECT_EQ(self->bpf->bss->runs, ring_lost_all(&self->ring));
+	EXPECT_EQ(found.outputs, ring_lost(&self->ring, MONAD_RING_LOST_BAD_ARG));
+	EXPECT_EQ(found.outputs, ring_lost_all(&self->ring));
 }
 
 TEST_HARNESS_MAIN

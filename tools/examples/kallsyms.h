@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Names of kernel addresses, from /proc/kallsyms. */
+#ifndef KALLSYMS_H
+#define KALLSYMS_H
+
+#include <stdint.h>
+
+/* Reads them; without, or without privilege, there are none. */
+void kallsyms_load(void);
+void kallsyms_free(void);
+
+/* The function @address is in, or NULL. Good until kallsyms_free(). */
+const char *kallsyms_find(uint64_t address);
+
+#endif /* KALLSYMS_H */
