@@ -496,7 +496,7 @@ struct {
 	}
 
 SEC("?fentry/do_sys_openat2")
-LOCKED(locked_reserve, if (RESERVE()) locked->value++)
+LOCKED(locked_reserve, locked->value = !!RESERVE())
 
 SEC("?fentry/do_sys_openat2")
 LOCKED(locked_output, bpf_monad_ring_output(0, 2, &key, sizeof(key), 0))

@@ -23,6 +23,9 @@
 #define NOT_ALLOWED "calling kernel function bpf_monad_ring_query is not allowed"
 /* A kernel without CONFIG_FUNCTION_ERROR_INJECTION, as Debian's, has no place for these. */
 #define NO_PLACE "__x64_sys_openat is not sleepable"
+#define NO_KFUNC "invalid kernel function call not eliminated in verifier pass"
+
+#define MAY_REFUSE(text) .refusal = text, .may_refuse = true
 
 enum context { TASK, SOFTIRQ, HARDIRQ, NMI };
 
@@ -142,8 +145,7 @@ TYPE(tp_btf_softirq, .minor = 1, .trigger = trigger_sleep, .context = SOFTIRQ);
 TYPE(tp_btf_hardirq, .minor = 1, .trigger = trigger_sleep, .context = HARDIRQ);
 TYPE(tp_btf_nmi, .minor = 1, .trigger = trigger_nmi, .context = NMI);
 TYPE(fentry, .minor = 1, .trigger = trigger_open);
-TYPE(fentry_sleepable, .minor = 1, .trigger = trigger_open, .refusal = NO_PLACE,
-     .may_refuse = true);
+TYPE(fentry_sleepable, .minor = 1, .trigger = trigger_open, MAY_REFUSE(NO_PLACE));
 TYPE(fexit, .minor = 1, .trigger = trigger_open);
 TYPE(fmod_ret, .minor = 1, .trigger = trigger_open);
 TYPE(lsm, .minor = 1, .trigger = trigger_open);
@@ -172,8 +174,7 @@ TYPE(global_function, .minor = 1, .trigger = trigger_open);
 TYPE(global_payload, .minor = 1, .trigger = trigger_open);
 TYPE(tail_call, .minor = 1, .trigger = trigger_open);
 TYPE(copy_from_user, .minor = 1, .trigger = trigger_open);
-TYPE(rcu_section, .minor = 2, .trigger = trigger_open,
-     .refusal = "invalid kernel function call not eliminated in verifier pass");
+TYPE(rcu_section, .minor = 2, .trigger = trigger_open, .refusal = NO_KFUNC);
 
 FIXTURE_SETUP(types)
 {
@@ -307,7 +308,7 @@ static bool allowed(unsigned int minor)
 	return minor >= 100 ? kernel_at_least(7, minor - 100) : kernel_at_least(6, minor);
 }
 
-TEST_F_TIMEOUT(types, writes, 30)
+TEST_F_TIMEOUT(types, writes, 120)
 {
 	struct types_event memory = { .cookie = ~TYPES_COOKIE, .last_seqno = ~0ULL, .length = 5,
 				      .text = "abcde" };
