@@ -67,7 +67,7 @@ static const struct {
 	{ "perfbuf", exec_perfbuf },
 };
 
-static int usage(void)
+static int bad_usage(void)
 {
 	fprintf(stderr, "usage: exec_events reserve|output|ringbuf|perfbuf [COUNT]\n");
 	return 2;
@@ -82,11 +82,11 @@ int main(int argc, char **argv)
 	if (argc == 3)
 		left = strtoul(argv[2], &end, 10);
 	if (argc < 2 || argc > 3 || *end || !left)
-		return usage();
+		return bad_usage();
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (!strcmp(argv[1], ways[i].name))
 			return ways[i].run(ready);
-	return usage();
+	return bad_usage();
 }

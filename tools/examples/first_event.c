@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <monad_event/event_iterator.h>
 #include <monad_event/event_ring_util.h>
@@ -57,8 +58,8 @@ int main(void)
 	struct first_event_bpf *skel;
 	struct monad_ring_info info;
 
-	if (control < 0 ||
-	    (ioctl(control, MONAD_RING_IOC_CREATE, &create) && errno != EEXIST)) {
+	if (control < 0 || (access("/dev/monad_ring-first", F_OK) &&
+			    ioctl(control, MONAD_RING_IOC_CREATE, &create))) {
 		fprintf(stderr, "the ring cannot be made: %s\n", strerror(errno));
 		return 1;
 	}

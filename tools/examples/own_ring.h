@@ -32,8 +32,8 @@ bool own_ring_open(struct own_ring *own, const struct own_ring_config *config);
 void own_ring_close(struct own_ring *own);
 
 /*
- * Sleeps until @batch events from @seqno on are there, and at most for @timeout_ms. False when it never will be:
- * the ring was destroyed, and a message says so.
+ * Sleeps until @batch events from @seqno on are there, and at most for @timeout_ms. False when
+ * they never will be: the ring was destroyed, and a message says so.
  */
 bool own_ring_wait(const struct own_ring *own, uint64_t seqno, uint64_t batch,
 		   unsigned int timeout_ms);
