@@ -160,7 +160,7 @@ part_ring()
 {
 	for kernel in "${kernels[@]}"; do
 		run "ring $kernel" tools/testing/selftests/monad_ring/run --kernel "$kernel"
-		run "example $kernel" tools/examples/test --kernel "$kernel"
+		run "examples $kernel" tools/examples/test --kernel "$kernel"
 	done
 }
 
