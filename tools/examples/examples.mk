@@ -25,7 +25,7 @@ $(O)/bin/cpu_sampler: $(SAMPLER_SOURCES:%=$(EXAMPLES_DIR)/%)
 $(EXAMPLES:%=$(O)/bin/%): $(O)/bin/%: $(EXAMPLES_DIR)/%.c $(EXAMPLES_BPF:%=$(O)/obj/%.skel.h) \
 		$(wildcard $(EXAMPLES_DIR)/*.h) $(LIB_A)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -I$(O)/obj $< -o $@ $(LDFLAGS) $(LIB_A) -lbpf $(LIB_LIBS)
+	$(CC) $(ALL_CFLAGS) -I$(O)/obj $(filter %.c,$^) -o $@ $(LDFLAGS) $(LIB_A) -lbpf $(LIB_LIBS)
 
 # Readers of any ring, in C and in C++.
 $(O)/bin/eventwatch: $(EXAMPLES_DIR)/eventwatch.c $(LIB_A)
@@ -34,11 +34,9 @@ $(O)/bin/eventwatch: $(EXAMPLES_DIR)/eventwatch.c $(LIB_A)
 
 $(O)/bin/eventwatch-cc: $(EXAMPLES_DIR)/eventwatch.cc $(LIB_A)
 	@mkdir -p $(@D)
-	$(CXX) -std=gnu++17 -Wall -Wextra -Wshadow $(CXXFLAGS) $(CPPFLAGS) $< -o $@ $(LDFLAGS) $(LIB_A) $(LIB_LIBS)
+	$(CXX) -std=gnu++17 -Wall -Wextra -Wshadow $(CXXFLAGS) $(CPPFLAGS) $< -o $@ $(LDFLAGS) \
+		$(LIB_A) $(LIB_LIBS)
 
-examples: $(O)/bin/exec_events $(O)/bin/eventwatch $(O)/bin/eventwatch-cc
-	$(CC) $(ALL_CFLAGS) -I$(O)/obj $(filter %.c,$^) -o $@ $(LDFLAGS) $(LIB_A) -lbpf
-
-examples: $(EXAMPLES:%=$(O)/bin/%)
+examples: $(EXAMPLES:%=$(O)/bin/%) $(O)/bin/eventwatch $(O)/bin/eventwatch-cc
 
 .PHONY: examples
