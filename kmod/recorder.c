@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The recorder's paths that are not taken for every event: set-up, nested writers,
  * and making room. The overview is in recorder.h.
  *
- * This file also compiles in user space (see recorder_port.h).
+ * This file also compiles in user space (see recorder_port.h): it is the recorder of ring
+ * files in libmonad_event, too.
  */
 #include "recorder.h"
 
@@ -81,6 +82,7 @@ int monad_recorder_init(struct monad_recorder *r, struct monad_event_ring_header
 		r->max_size = ~0U;
 	r->seqno_step = capacity / STEP_DIV;
 	r->byte_step = size / STEP_DIV;
+	r->nr_slots = nr_slots;
 	r->ext = ext;
 	/* What a former writer of this memory may have held is dead. */
 	r->seqno_window = header->control.last_seqno;
@@ -98,7 +100,7 @@ struct monad_ring_record *monad_recorder_reserve_nested(struct monad_recorder *r
 	unsigned int i;
 	u64 next;
 
-	for (i = 0; i < RECORDER_SLOTS; i++) {
+	for (i = 0; i < port_nr_claims(r); i++) {
 		next = port_load(&r->control->next_payload_byte);
 		port_step();
 		if (port_claim(r, i, RECORDER_FREE, next) == RECORDER_FREE)

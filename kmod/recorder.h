@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The recorder: how any number of writers on any number of CPUs, in any context,
  * put events into one ring without a lock.
@@ -107,6 +107,7 @@ struct monad_recorder {
 	u64 max_size;    /* larger ones are not recorded */
 	u64 seqno_step;  /* how far a window is raised at a time */
 	u64 byte_step;
+	u64 nr_slots;    /* record slots of all CPUs together */
 	struct monad_ring_ext *ext; /* counters */
 
 	/* written by whoever raises it, read for each event */

@@ -2,7 +2,7 @@
 /*
  * What the recorder needs of the machine it runs on: here, of the kernel. User
  * space brings its own, included before this one and with the same guard, that
- * maps the same names to C11 atomics (tools/testing/unit/recorder_port.h).
+ * maps the same names to C11 atomics (user/src/recorder_port.h).
  *
  *	port_load, port_store              untorn, no order
  *	port_load_acquire,
@@ -13,6 +13,7 @@
  *	port_claim(r, i, old, new)         compare-and-swap of floor i of this CPU's
  *	                                   slots, atomic against this CPU only; old value
  *	port_slot(r, i)                    slot i of this CPU
+ *	port_nr_claims(r)                  how many slots a writer may try to claim
  *	port_floor(p)                      a load of a writer's floor; ordered by the
  *	                                   fully ordered port_cas that follows it
  *	port_window(p)                     a load of a window; ordered by the fully
@@ -67,6 +68,7 @@ static inline void port_count(u64 *p)
  */
 #define port_claim(r, i, old, new) this_cpu_cmpxchg((r)->slots->slot[i].floor, old, new)
 #define port_slot(r, i) (&raw_cpu_ptr((r)->slots)->slot[i])
+#define port_nr_claims(r) RECORDER_SLOTS /* r: as below */
 #define port_for_each_slots(r, cpu) for_each_possible_cpu(cpu) /* r: user space's needs it */
 #define port_slots_of(r, cpu) per_cpu_ptr((r)->slots, cpu)
 

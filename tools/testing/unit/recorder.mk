@@ -4,7 +4,8 @@
 
 RECORDER_DIR := tools/testing/unit
 RECORDER_DEPS := kmod/recorder.c kmod/recorder.h uapi/monad/event_ring.h \
-		 $(RECORDER_DIR)/tap.h $(wildcard $(RECORDER_DIR)/recorder_*.h)
+		 $(RECORDER_DIR)/tap.h $(wildcard $(RECORDER_DIR)/recorder_*.h) \
+		 user/src/recorder_port.h
 RECORDER_TESTS := recorder_basic recorder_explore recorder_stress \
 		  recorder_stress_tsan recorder_stress_asan
 
