@@ -30,6 +30,7 @@
 #include "error.h"
 #include "layout.h"
 #include "snapshot.h"
+#include "writer_mapping.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0
@@ -251,6 +252,12 @@ int monad_event_ring_mmap(struct monad_event_ring *ring, int mmap_prot, int mmap
 	}
 	if (device && (mmap_prot & PROT_READ) && (mmap_extra_flags & MAP_POPULATE))
 		populate_device(base, map_size);
+	if (!device && (mmap_prot & PROT_WRITE)) {
+		err = writer_mapping_add(ring, ring_fd, &st, ring_offset, name);
+		if (err)
+			monad_event_ring_unmap(ring);
+		return err;
+	}
 	return 0;
 }
 
@@ -258,8 +265,11 @@ void monad_event_ring_unmap(struct monad_event_ring *ring)
 {
 	if (!ring)
 		return;
-	if (ring->header)
+	if (ring->header) {
+		if (ring->mmap_prot & PROT_WRITE)
+			writer_mapping_remove(ring);
 		munmap(ring->header, ring->map_size);
+	}
 	memset(ring, 0, sizeof(*ring));
 }
 

@@ -36,6 +36,7 @@ extern "C" {
 #endif
 
 struct monad_event_iterator;
+struct monad_event_recorder;
 
 /*
  * A ring mapped into this process. The fields are public for reading. They are
@@ -90,7 +91,8 @@ int monad_event_ring_init_file(const struct monad_event_ring_size *size,
  * writers of ring files. @mmap_extra_flags: flags for mmap(2) besides
  * MAP_SHARED: MAP_POPULATE maps all pages now rather than at first touch (on a
  * device too); MAP_HUGETLB is passed on where the file is on hugetlbfs.
- * The descriptor may be closed afterwards.
+ * The descriptor may be closed afterwards. A file mapped with PROT_WRITE is kept open by a
+ * duplicate of it, and flock(2) locks of it with that, until it is unmapped.
  *
  * EFAULT: a NULL argument. EPROTO: this is no ring (wrong magic, wrong kind of
  * file). EINVAL: it is one, but its sizes are impossible or the file is shorter
@@ -109,6 +111,21 @@ void monad_event_ring_unmap(struct monad_event_ring *ring);
  */
 int monad_event_ring_init_iterator(const struct monad_event_ring *ring,
 				   struct monad_event_iterator *iter);
+
+/*
+ * Prepares @recorder (event_recorder.h) to write to @ring, a file mapped for reading and writing
+ * by monad_event_ring_mmap(), in this process. Any number may be made of the same mapping; all
+ * are good until it is unmapped. The first one takes flock(2) LOCK_EX on the file unless the
+ * process has it (it is kept until the ring is unmapped), checks what is in the ring, and
+ * publishes what a dead writer left unfinished as events of type NONE.
+ *
+ * EFAULT: NULL argument. EINVAL: nothing is mapped, or not by this process. EACCES: not mapped
+ * for reading and writing. EBUSY: another process holds a lock on the file, or this one
+ * writes to the ring through another mapping. EPROTO: the ring's content cannot be gone on
+ * with. EMFILE: more than 127 rings are written to. ENOMEM.
+ */
+int monad_event_ring_init_recorder(const struct monad_event_ring *ring,
+				   struct monad_event_recorder *recorder);
 
 /*
  * What of ours stands in the ring besides the plain format: counters of lost
