@@ -31,6 +31,20 @@ $(O)/unit/test_lib_snapshot_write: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2
 
 # Has the recorder in it.
 $(O)/unit/test_lib_snapshot_live: kmod/recorder.c kmod/recorder.h
+# Lets a file system have no O_TMPFILE.
+$(O)/unit/test_lib_writer $(O)/unit/test_lib_crash: UNIT_WRAP = -Wl,--wrap=openat
+
+# As others compile it: with their -std, and nothing from us but where the headers are. (tap.h
+# and POSIX need the feature macro.)
+COMPAT_CFLAGS = $(CFLAGS) -Wall -Wextra -Werror -D_DEFAULT_SOURCE -Iuapi -Iuser/include \
+		-Itools/testing/unit
+
+$(O)/unit/test_lib_compat: tools/testing/unit/test_lib_compat.c $(LIB_A) tools/testing/unit/lib.mk
+	@mkdir -p $(@D)
+	for std in c11 c17 c2x gnu11; do \
+		$(CC) -std=$$std $(COMPAT_CFLAGS) -fsyntax-only $< || exit; \
+	done
+	$(CC) -std=c17 $(COMPAT_CFLAGS) $(LDFLAGS) -o $@ $< $(LIB_A) -pthread
 
 # Runs the command that is built.
 $(O)/unit/test_lib_tool $(O)/unit/test_lib_snapshot_tool: $(MONAD_RING)

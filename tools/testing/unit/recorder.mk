@@ -27,3 +27,23 @@ $(O)/unit/recorder_stress_tsan $(O)/unit/recorder_stress_asan: \
 	$(RECORDER_BUILD)
 
 UNIT_TESTS += $(addprefix $(O)/unit/,$(RECORDER_TESTS))
+
+# The library's recorder, from its sources: the sanitizers have to see all of it.
+RECORDER_LIB_DEPS := $(RECORDER_DIR)/recorder_library.c $(RECORDER_DIR)/tap.h $(LIB_SRCS) \
+		     $(LIB_OBJS) $(wildcard user/src/*.h kmod/recorder.[ch])
+RECORDER_LIB_TESTS := $(addprefix $(O)/unit/,recorder_library recorder_library_tsan \
+		      recorder_library_asan)
+
+$(O)/unit/recorder_library_tsan: RECORDER_CFLAGS := -fsanitize=thread \
+						    -Wno-unknown-warning-option -Wno-tsan
+$(O)/unit/recorder_library_asan: RECORDER_CFLAGS := -fsanitize=address,undefined \
+						    -fno-sanitize-recover=all
+
+$(RECORDER_LIB_TESTS): $(RECORDER_LIB_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@-core.o kmod/recorder.c \
+		-include user/src/recorder_port.h
+	$(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -o $@ $(RECORDER_DIR)/recorder_library.c \
+		$(LIB_SRCS) $@-core.o $(O)/obj/user/storage_schema_hash.o $(LDFLAGS) -lpthread
+
+UNIT_TESTS += $(RECORDER_LIB_TESTS)

@@ -9,6 +9,7 @@
 #include <monad/storage_event.h>
 #include <monad_event/event_iterator.h>
 #include <monad_event/event_metadata.h>
+#include <monad_event/event_recorder.h>
 #include <monad_event/event_ring.h>
 #include <monad_event/event_ring_util.h>
 
@@ -40,13 +41,17 @@ int main()
 	ok(monad_event_ring_init_iterator(&ring, &iter) == 0, "init_iterator");
 	ok(monad_event_iterator_try_next(&iter, &event) == MONAD_EVENT_NOT_READY, "not ready");
 
+	monad_event_recorder recorder{};
+	std::uint64_t seqno = 0;
+	std::uint8_t *payload = nullptr;
+	ok(monad_event_ring_init_recorder(&ring, &recorder) == 0, "init_recorder");
+	auto *reserved = monad_event_recorder_reserve(&recorder, sizeof(value), &seqno, &payload);
+	ok(reserved && seqno == 1, "reserve");
 	value = 4711;
-	std::memcpy(ring.payload_buf, &value, sizeof(value));
+	std::memcpy(payload, &value, sizeof(value));
 	value = 0;
-	ring.descriptors[0].event_type = MONAD_TEST_EVENT_VLT;
-	ring.descriptors[0].payload_size = sizeof(value);
-	ring.header->control.last_seqno = 1;
-	__atomic_store_n(&ring.descriptors[0].seqno, 1, __ATOMIC_RELEASE);
+	reserved->event_type = MONAD_TEST_EVENT_VLT;
+	monad_event_recorder_commit(reserved, seqno);
 	ok(monad_event_iterator_try_next(&iter, &event) == MONAD_EVENT_SUCCESS, "an event");
 	ok(event.event_type == MONAD_TEST_EVENT_VLT, "its type");
 	ok(monad_event_ring_payload_memcpy(&ring, &event, &value, sizeof(value)) && value == 4711,
