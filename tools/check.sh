@@ -126,9 +126,11 @@ part_unit()
 	done
 
 	# What needs huge pages set aside, which this machine need not have.
-	run "unit test_lib_open, with hugetlbfs" tools/testing/vm/run --kernel "${kernels[0]}" \
-		--no-module --append hugepages=64 --with build/unit/test_lib_open -- sh -c \
-		"mkdir -p /mnt/huge && mount -t hugetlbfs none /mnt/huge && test_lib_open"
+	for test in test_lib_open test_lib_writer; do
+		run "unit $test, with hugetlbfs" tools/testing/vm/run --kernel "${kernels[0]}" \
+			--no-module --append hugepages=64 --with build/unit/$test -- sh -c \
+			"mkdir -p /mnt/huge && mount -t hugetlbfs none /mnt/huge && $test"
+	done
 
 	run "what the library promises" tools/testing/abi/check
 	run "the library as installed" tools/testing/installed/check

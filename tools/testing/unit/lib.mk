@@ -32,7 +32,9 @@ $(O)/unit/test_lib_snapshot_write: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2
 # Has the recorder in it.
 $(O)/unit/test_lib_snapshot_live: kmod/recorder.c kmod/recorder.h
 # Lets a file system have no O_TMPFILE.
-$(O)/unit/test_lib_writer $(O)/unit/test_lib_crash: UNIT_WRAP = -Wl,--wrap=openat
+$(O)/unit/test_lib_crash: UNIT_WRAP = -Wl,--wrap=openat
+# And others act between two steps of the library.
+$(O)/unit/test_lib_writer: UNIT_WRAP = -Wl,--wrap=openat,--wrap=flock
 
 # As others compile it: with their -std, and nothing from us but where the headers are. (tap.h
 # and POSIX need the feature macro.)

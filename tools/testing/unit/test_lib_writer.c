@@ -1,0 +1,788 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Making ring files: names, locks, rights, what was there before, what is left behind. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <monad_event/event_metadata.h>
+#include <monad_event/event_recorder.h>
+#include <monad_event/event_ring_util.h>
+#include <monad_event/event_ring_writer.h>
+
+#include "tap.h"
+
+static char dir[64] = "/tmp/monad-test-XXXXXX";
+static struct monad_event_ring_writer_options options;
+
+/* The file system has no O_TMPFILE then. */
+static bool no_tmpfile;
+
+int __real_openat(int dirfd, const char *path, int flags, ...);
+int __wrap_openat(int dirfd, const char *path, int flags, mode_t mode);
+
+int __wrap_openat(int dirfd, const char *path, int flags, mode_t mode)
+{
+	if (no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return __real_openat(dirfd, path, flags, mode);
+}
+
+/* What happens, once, just before somebody takes a lock. */
+static void (*before_lock)(void);
+
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
+
+int __wrap_flock(int fd, int operation)
+{
+	void (*hook)(void) = before_lock;
+
+	before_lock = NULL;
+	if (hook)
+		hook();
+	return __real_flock(fd, operation);
+}
+
+static const char *message(void)
+{
+	return monad_event_ring_get_last_error();
+}
+
+static struct monad_event_ring_writer *make(const char *config)
+{
+	struct monad_event_ring_writer *writer;
+
+	if (monad_event_ring_writer_open(config, &options, &writer))
+		bail_out("%s", message());
+	return writer;
+}
+
+static const struct monad_ring_ext *ext_of(const struct monad_event_ring_writer *writer)
+{
+	return monad_event_ring_ext(monad_event_ring_writer_ring(writer));
+}
+
+static void record(const struct monad_event_ring_writer *writer, int events)
+{
+	struct monad_event_recorder recorder;
+
+	if (monad_event_ring_init_recorder(monad_event_ring_writer_ring(writer), &recorder))
+		bail_out("%s", message());
+	while (events--)
+		monad_event_recorder_output(&recorder, MONAD_TEST_EVENT_VLT, &events,
+					    sizeof(events));
+}
+
+static int entries(const char *path)
+{
+	DIR *d = opendir(path);
+	int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
+}
+
+static void test_config(void)
+{
+	static const struct {
+		const char *string;
+		int err, descriptors, payload;
+		const char *name_or_message;
+	} cases[] = {
+		{"events", 0, 21, 29, "events"},
+		{"/a/b", 0, 21, 29, "/a/b"},
+		{"./b:16:27", 0, 16, 27, "./b"},
+		{"b:10:21", 0, 10, 21, "b"},
+		{"b:32:40", 0, 32, 40, "b"},
+		{"b:016:0027", 0, 16, 27, "b"},
+		{"", EINVAL, 0, 0, "no name"},
+		{":16:27", EINVAL, 0, 0, "no name"},
+		{"b:16", EINVAL, 0, 0,
+		 "expected NAME:DESCRIPTORS-SHIFT:PAYLOAD-SHIFT, such as b:21:29"},
+		{"b:", EINVAL, 0, 0, "expected NAME"},
+		{"b:16:27:1", EINVAL, 0, 0, "expected NAME"},
+		{"b::27", EINVAL, 0, 0, "descriptors shift \"\" is not a number"},
+		{"b:16:", EINVAL, 0, 0, "payload shift \"\" is not a number"},
+		{"b:x:27", EINVAL, 0, 0, "descriptors shift \"x\" is not a number"},
+		{"b:16:27 ", EINVAL, 0, 0, "payload shift \"27 \" is not a number"},
+		{"b:+16:27", EINVAL, 0, 0, "descriptors shift \"+16\""},
+		{"b:-1:27", EINVAL, 0, 0, "descriptors shift \"-1\""},
+		{"b:0x10:27", EINVAL, 0, 0, "descriptors shift \"0x10\""},
+		{"b:9:27", ERANGE, 0, 0, "descriptors shift 9 is not from 10 to 32"},
+		{"b:33:27", ERANGE, 0, 0, "descriptors shift 33"},
+		{"b:16:20", ERANGE, 0, 0, "payload shift 20 is not from 21 to 40"},
+		{"b:16:41", ERANGE, 0, 0, "payload shift 41"},
+		{"b:4294967312:27", ERANGE, 0, 0, "descriptors shift 4294967312"},
+		{"b:272:27", ERANGE, 0, 0, "descriptors shift 272"},
+	};
+	struct monad_event_ring_config config;
+	char long_name[5000];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		eq_int(monad_event_ring_parse_config(cases[i].string, &config), cases[i].err,
+		       "configuration string \"%s\"", cases[i].string);
+		if (cases[i].err)
+			ok(strstr(message(), cases[i].name_or_message), "message: %s", message());
+		else
+			ok(config.descriptors_shift == cases[i].descriptors &&
+			   config.payload_buf_shift == cases[i].payload &&
+			   config.shifts_given == !!strchr(cases[i].string, ':') &&
+			   !strcmp(config.name, cases[i].name_or_message), "what it says");
+	}
+	memset(long_name, 'a', sizeof(long_name));
+	long_name[4096] = '\0';
+	eq_int(monad_event_ring_parse_config(long_name, &config), ENAMETOOLONG, "4096 characters");
+	long_name[4095] = '\0';
+	eq_int(monad_event_ring_parse_config(long_name, &config), 0, "4095 characters");
+	eq_int(monad_event_ring_parse_config(NULL, &config), EFAULT, "no string");
+	eq_int(monad_event_ring_parse_config("a", NULL), EFAULT, "no configuration");
+}
+
+static void test_arguments(void)
+{
+	struct {
+		struct monad_event_ring_writer_options known;
+		uint64_t unknown;
+	} newer = {.known = options};
+	struct monad_event_ring_writer_options bad = options;
+	struct monad_event_ring_writer *writer = (void *)dir;
+	char path[PATH_MAX];
+
+	eq_int(monad_event_ring_writer_open(NULL, &options, &writer), EFAULT, "no string");
+	ok(!writer, "no writer then");
+	eq_int(monad_event_ring_writer_open("a", NULL, &writer), EFAULT, "no options");
+	eq_int(monad_event_ring_writer_open("a", &options, NULL), EFAULT, "no writer");
+	bad.size = 0;
+	eq_int(monad_event_ring_writer_open("a", &bad, &writer), EINVAL, "options without size");
+	bad = options;
+	bad.flags = 4;
+	eq_int(monad_event_ring_writer_open("a", &bad, &writer), EINVAL, "an unknown flag");
+	bad = options;
+	bad.mode = 04644;
+	eq_int(monad_event_ring_writer_open("a", &bad, &writer), EINVAL, "set-user-ID");
+	bad = options;
+	bad.schema_hash = NULL;
+	eq_int(monad_event_ring_writer_open("a", &bad, &writer), EFAULT, "no hash");
+	bad = options;
+	bad.context_large_pages = 3;
+	eq_int(monad_event_ring_writer_open("a:10:21", &bad, &writer), ERANGE,
+	       "a context area of three pages");
+	newer.known.size = sizeof(newer);
+	newer.unknown = 1;
+	eq_int(monad_event_ring_writer_open("a:10:21", &newer.known, &writer), E2BIG,
+	       "an option of a later version");
+	newer.unknown = 0;
+	eq_int(monad_event_ring_writer_open("a:10:21", &newer.known, &writer), 0,
+	       "one that is not used");
+	snprintf(path, sizeof(path), "%s/a", dir);
+	eq_str(monad_event_ring_writer_path(writer), path, "the path");
+	monad_event_ring_writer_close(writer);
+	monad_event_ring_writer_close(NULL);
+	unlink(path);
+	eq_int(monad_event_ring_writer_open("b:10", &options, &writer), EINVAL, "a bad string");
+	eq_int(monad_event_ring_writer_open("/nonexistent/a:10:21", &options, &writer), ENOENT,
+	       "no such directory");
+	ok(strstr(message(), "cannot open directory `/nonexistent`"), "message: %s", message());
+	eq_int(monad_event_ring_writer_open("/tmp/:10:21", &options, &writer), EINVAL,
+	       "a directory");
+	eq_int(monad_event_ring_writer_open("/tmp:10:21", &options, &writer), EISDIR, "another");
+	eq_int(monad_event_ring_writer_open("/dev/null/a:10:21", &options, &writer), ENOTDIR,
+	       "no directory");
+	memset(path, 'a', 240);
+	snprintf(path + 240, sizeof(path) - 240, ":10:21");
+	eq_int(monad_event_ring_writer_open(path, &options, &writer), ENAMETOOLONG, "a long name");
+	eq_int(entries(dir), 0, "nothing is left");
+}
+
+/* Everything that stands in a new ring's extension block. */
+static void test_new_ring(void)
+{
+	struct monad_event_ring_writer *writer;
+	const struct monad_event_ring *ring;
+	const struct monad_ring_ext *ext;
+	struct timespec real, mono;
+	uint8_t uuid[16], boot_id[16];
+	char text[40];
+	int64_t offset;
+	struct stat st;
+	pid_t pid = 0;
+	FILE *file;
+
+	umask(027);
+	options.context_large_pages = 1;
+	writer = make("new:11:22");
+	options.context_large_pages = 0;
+	ring = monad_event_ring_writer_ring(writer);
+	ok(ring->desc_capacity_mask == 2047 && ring->payload_buf_mask == (4 << 20) - 1 &&
+	   ring->context_area, "the ring is as it was asked for");
+	eq_int(monad_event_ring_check_content_type(ring, MONAD_EVENT_CONTENT_TYPE_TEST,
+						   g_monad_test_event_schema_hash), 0, "its type");
+	eq_int(fstat(monad_event_ring_writer_fd(writer), &st), 0, "its file");
+	eq_u64(st.st_mode, S_IFREG | 0640, "0644 less the umask");
+	eq_u64(st.st_size, 10 << 20, "its size");
+	ok(st.st_blocks * 512LL >= st.st_size, "without holes");
+	eq_u64(st.st_nlink, 1, "one name");
+	eq_int(entries(dir), 1, "in its directory");
+	ok(monad_event_ring_query_excl_writer_pid(monad_event_ring_writer_fd(writer), &pid) == 0 &&
+	   pid == getpid(), "it is locked by us");
+	ok(strstr(monad_event_ring_writer_warning(writer), "not on a hugetlbfs"), "a warning: %s",
+	   monad_event_ring_writer_warning(writer));
+
+	ext = ext_of(writer);
+	ok(ext, "an extension block");
+	eq_u64(ext->size, 256, "its size");
+	eq_u64(ext->abi_version, 1, "its version");
+	eq_u64(ext->generation, 1, "the first generation");
+	eq_u64(ext->state, MONAD_RING_STATE_LIVE, "live");
+	eq_u64(ext->chunks_total, 5, "five chunks");
+	eq_u64(ext->chunks_huge, 0, "none huge");
+	ok((ext->uuid[6] & 0xf0) == 0x40 && (ext->uuid[8] & 0xc0) == 0x80, "a UUID, version 4");
+	memcpy(uuid, ext->uuid, sizeof(uuid));
+	file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	if (fread(text, 1, 36, file) != 36)
+		bail_out("no boot_id");
+	fclose(file);
+	for (int i = 0, at = 0; i < 16; i++, at += 2) {
+		at += text[at] == '-';
+		if (sscanf(text + at, "%2hhx", &boot_id[i]) != 1)
+			bail_out("no boot_id");
+	}
+	ok(memcmp(ext->boot_id, boot_id, 16) == 0, "this boot's id");
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	offset = (real.tv_sec - mono.tv_sec) * 1000000000LL + real.tv_nsec - mono.tv_nsec;
+	ok(llabs(ext->realtime_offset_ns - offset) < 1000000000, "the clocks' distance");
+	monad_event_ring_writer_close(writer);
+
+	umask(077);
+	options.mode = 0664;
+	writer = make("new:10:21");
+	options.mode = 0;
+	fstat(monad_event_ring_writer_fd(writer), &st);
+	eq_u64(st.st_mode, S_IFREG | 0664, "a mode that was asked for, whatever the umask");
+	ok(memcmp(uuid, ext_of(writer)->uuid, 16) != 0, "another ring, another UUID");
+	eq_u64(ext_of(writer)->generation, 2, "of the next generation");
+	umask(022);
+	unlink(monad_event_ring_writer_path(writer));
+	monad_event_ring_writer_close(writer);
+}
+
+static void test_replace(void)
+{
+	struct monad_event_ring_writer *writer, *second;
+	struct monad_event_ring old;
+	char path[PATH_MAX], expected[96];
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (pid == 0) {
+		writer = make("r:10:21");
+		record(writer, 5);
+		_exit(0); /* without closing it */
+	}
+	waitpid(pid, &status, 0);
+	snprintf(path, sizeof(path), "%s/r", dir);
+	eq_int(monad_event_ring_open(&old, path, 0), 0, "a ring whose writer died");
+	eq_u64(monad_event_ring_ext(&old)->state, MONAD_RING_STATE_LIVE, "it cannot know");
+	writer = make("r:10:21");
+	eq_u64(monad_event_ring_last_seqno(monad_event_ring_writer_ring(writer)), 0,
+	       "a new one in its place");
+	eq_u64(ext_of(writer)->generation, 2, "the next generation");
+	eq_u64(monad_event_ring_last_seqno(&old), 5, "readers of the old one keep it");
+	eq_u64(monad_event_ring_ext(&old)->state, MONAD_RING_STATE_GONE, "and are told");
+	monad_event_ring_unmap(&old);
+	eq_int(entries(dir), 1, "no other files");
+
+	eq_int(monad_event_ring_writer_open("r:10:21", &options, &second), EBUSY,
+	       "not while it is written");
+	snprintf(expected, sizeof(expected), "in use by this process, %d (test_lib_", getpid());
+	ok(strstr(message(), expected), "message: %s", message());
+	pid = fork();
+	if (pid == 0) {
+		int err = monad_event_ring_writer_open("r:10:21", &options, &second);
+
+		snprintf(expected, sizeof(expected), "in use by process %d (test_lib_", getppid());
+		_exit(err != EBUSY || !strstr(message(), expected));
+	}
+	waitpid(pid, &status, 0);
+	eq_int(status, 0, "another process is refused, too");
+	options.flags = MONAD_EVENT_WRITER_KEEP;
+	eq_int(monad_event_ring_writer_open("r", &options, &second), EBUSY, "also to keep it");
+	options.flags = 0;
+
+	monad_event_ring_open(&old, path, 0);
+	monad_event_ring_writer_close(writer);
+	eq_u64(monad_event_ring_ext(&old)->state, MONAD_RING_STATE_GONE, "closed: gone");
+	monad_event_ring_unmap(&old);
+	unlink(path);
+}
+
+static void test_what_is_there(void)
+{
+	struct monad_event_ring_writer *writer;
+	char path[PATH_MAX], other[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/x", dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	eq_int((int)write(fd, "precious", 8), 8, "a file that is no ring");
+	eq_int(monad_event_ring_writer_open("x:10:21", &options, &writer), EEXIST,
+	       "is not replaced");
+	ok(strstr(message(), "is not an event ring") && strstr(message(), path), "message: %s",
+	   message());
+	options.flags = MONAD_EVENT_WRITER_KEEP;
+	eq_int(monad_event_ring_writer_open("x:10:21", &options, &writer), EEXIST, "nor kept");
+	options.flags = 0;
+	ok(fstat(fd, &st) == 0 && st.st_size == 8 && st.st_nlink == 1, "it is as it was");
+	eq_int(ftruncate(fd, 0), 0, "an empty file");
+	close(fd);
+	writer = make("x:10:21");
+	ok(writer, "is replaced");
+	monad_event_ring_writer_close(writer);
+
+	snprintf(other, sizeof(other), "%s/link", dir);
+	eq_int(symlink("x", other), 0, "a symbolic link");
+	eq_int(monad_event_ring_writer_open("link:10:21", &options, &writer), ELOOP, "is refused");
+	unlink(other);
+	eq_int(symlink("nowhere", other), 0, "one to nowhere");
+	eq_int(monad_event_ring_writer_open("link:10:21", &options, &writer), ELOOP, "too");
+	unlink(other);
+	eq_int(mkfifo(other, 0600), 0, "a FIFO");
+	eq_int(monad_event_ring_writer_open("link:10:21", &options, &writer), EEXIST,
+	       "does not block");
+	unlink(other);
+
+	/* What a crash may have left: nobody has it locked. And what is somebody else's. */
+	snprintf(other, sizeof(other), "%s/.x.monad-0123abcd", dir);
+	close(open(other, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	snprintf(path, sizeof(path), "%s/.x.monad-fedc9876", dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	flock(fd, LOCK_EX);
+	snprintf(path, sizeof(path), "%s/.x.monad-fedc987g", dir);
+	close(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	writer = make("x:10:21");
+	ok(access(other, F_OK) != 0, "what a dead process left is removed");
+	eq_int(entries(dir), 3, "what a live one is at is not, nor anything else");
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/.x.monad-fedc9876", dir);
+	unlink(path);
+	close(fd);
+	unlink(monad_event_ring_writer_path(writer));
+	monad_event_ring_writer_close(writer);
+}
+
+static void test_keep(void)
+{
+	struct monad_event_ring_writer_options other = options;
+	static const uint8_t hash[32] = {1};
+	struct monad_event_ring_writer *writer;
+	struct monad_event_recorder recorder;
+	struct monad_event_descriptor *desc, event;
+	uint8_t uuid[16], *payload;
+	uint64_t seqno;
+	int zero_fd;
+	char path[PATH_MAX];
+
+	options.flags = MONAD_EVENT_WRITER_KEEP;
+	writer = make("k:10:21");
+	eq_u64(ext_of(writer)->generation, 1, "nothing to keep: a new ring");
+	memcpy(uuid, ext_of(writer)->uuid, 16);
+	record(writer, 3000);
+	monad_event_ring_init_recorder(monad_event_ring_writer_ring(writer), &recorder);
+	desc = monad_event_recorder_reserve_type(&recorder, 9, 100, &seqno, &payload);
+	ok(desc, "an event is left reserved");
+	record(writer, 1);
+	monad_event_ring_writer_close(writer);
+
+	writer = make("k");
+	eq_u64(monad_event_ring_last_seqno(monad_event_ring_writer_ring(writer)), 3002, "kept");
+	ok(monad_event_ring_try_copy(monad_event_ring_writer_ring(writer), 3001, &event) &&
+	   event.event_type == 0 && event.payload_size == 0, "closing published it as NONE");
+	eq_u64(ext_of(writer)->discarded, 1, "and counted it");
+	eq_u64(monad_event_ring_writer_repaired(writer), 0, "nothing to repair");
+	ok(memcmp(uuid, ext_of(writer)->uuid, 16) == 0, "the same ring");
+	eq_u64(ext_of(writer)->state, MONAD_RING_STATE_LIVE, "live again");
+	record(writer, 2000);
+	eq_u64(monad_event_ring_last_seqno(monad_event_ring_writer_ring(writer)), 5002, "goes on");
+	monad_event_ring_writer_close(writer);
+
+	other.flags = MONAD_EVENT_WRITER_KEEP;
+	eq_int(monad_event_ring_writer_open("k:11:21", &other, &writer), EPROTO, "another size");
+	ok(strstr(message(), "has 1024 descriptors"), "message: %s", message());
+	eq_int(monad_event_ring_writer_open("k:10:22", &other, &writer), EPROTO, "the other size");
+	other.context_large_pages = 1;
+	eq_int(monad_event_ring_writer_open("k", &other, &writer), EPROTO, "a context area");
+	other.context_large_pages = 0;
+	other.content_type = 2;
+	eq_int(monad_event_ring_writer_open("k", &other, &writer), EPROTO, "another content type");
+	other.content_type = 1;
+	other.schema_hash = hash;
+	eq_int(monad_event_ring_writer_open("k", &other, &writer), EPROTO, "another schema");
+	writer = make("k:10:21");
+	eq_u64(monad_event_ring_last_seqno(monad_event_ring_writer_ring(writer)), 5002,
+	       "none of that changed anything");
+	monad_event_ring_writer_close(writer);
+
+	/* A ring of the plain format gets an extension block, unless something is there. */
+	snprintf(path, sizeof(path), "%s/k", dir);
+	for (int i = 0; i < 2; i++) {
+		uint8_t bytes[256] = {0};
+
+		bytes[200] = (uint8_t)i;
+		zero_fd = open(path, O_RDWR | O_CLOEXEC);
+		eq_int((int)pwrite(zero_fd, bytes, 256, 4096), 256, "no extension block");
+		close(zero_fd);
+		writer = make("k");
+		ok(!ext_of(writer) ? i : !i, "has one, has none");
+		record(writer, 1);
+		monad_event_ring_writer_close(writer);
+	}
+	options.flags = 0;
+	unlink(path);
+}
+
+/* A child keeps nothing of the parent's: not the lock, not the writer. */
+static void test_fork(void)
+{
+	struct monad_event_ring_writer *writer, *other;
+	int to_child[2], from_child[2], status;
+	pid_t pid, child;
+	char c = 0;
+
+	if (pipe(to_child) || pipe(from_child))
+		bail_out("no pipe");
+	pid = fork();
+	if (pid == 0) {
+		writer = make("f:10:21");
+		child = fork();
+		if (child == 0) {
+			/* outlives its parent */
+			status = monad_event_ring_writer_fd(writer);
+			monad_event_ring_writer_close(writer);
+			c = (char)(status + 1);
+			if (write(from_child[1], &c, 1) != 1 || read(to_child[0], &c, 1) != 1)
+				_exit(1);
+			_exit(0);
+		}
+		record(writer, 1);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	eq_int((int)read(from_child[0], &c, 1), 1, "a child outlives the writer");
+	eq_int(c, 0, "it has no descriptor of the ring");
+	options.flags = MONAD_EVENT_WRITER_KEEP;
+	eq_int(monad_event_ring_writer_open("f", &options, &other), 0, "the ring is free: %s",
+	       message());
+	options.flags = 0;
+	eq_u64(ext_of(other)->state, MONAD_RING_STATE_LIVE, "the child did not close it");
+	eq_u64(monad_event_ring_last_seqno(monad_event_ring_writer_ring(other)), 1, "its event");
+	eq_int((int)write(to_child[1], &c, 1), 1, "the child ends");
+	unlink(monad_event_ring_writer_path(other));
+	monad_event_ring_writer_close(other);
+}
+
+/* Many processes at once: one gets it, the others are told. */
+static void test_race(void)
+{
+	int status, won = 0, busy = 0, other = 0, hold[2];
+	struct monad_event_ring_writer *writer;
+	pid_t pids[8];
+
+	for (int round = 0; round < 20; round++) {
+		if (pipe(hold))
+			bail_out("no pipe");
+		for (int i = 0; i < 8; i++) {
+			pids[i] = fork();
+			if (pids[i] == 0) {
+				char c;
+				int err;
+
+				close(hold[1]);
+				err = monad_event_ring_writer_open("race:10:21", &options, &writer);
+				/* the winner stays until all have tried */
+				if (!err) {
+					record(writer, 1);
+					alarm(60);
+					if (read(hold[0], &c, 1) < 0)
+						_exit(3);
+				}
+				_exit(err == 0 ? 0 : err == EBUSY ? 1 : 2);
+			}
+		}
+		/* The losers end by themselves. */
+		for (int i = 0; i < 7; i++) {
+			wait(&status);
+			busy += WEXITSTATUS(status) == 1;
+			other += !WIFEXITED(status) || WEXITSTATUS(status) > 1;
+		}
+		close(hold[1]);
+		close(hold[0]);
+		wait(&status);
+		won += status == 0;
+	}
+	eq_int(won, 20, "one of eight gets the ring");
+	eq_int(busy, 140, "all others find it busy");
+	eq_int(other, 0, "nothing else happens");
+	eq_int(entries(dir), 1, "and nothing is left but the ring");
+	writer = make("race:10:21");
+	eq_u64(ext_of(writer)->generation, 21, "each round was a generation");
+	unlink(monad_event_ring_writer_path(writer));
+	monad_event_ring_writer_close(writer);
+}
+
+static void move_other_in(void)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	snprintf(from, sizeof(from), "%s/other", dir);
+	snprintf(to, sizeof(to), "%s/moved", dir);
+	if (rename(from, to) != 0)
+		bail_out("cannot rename %s", from);
+}
+
+/* Another ring comes in the place of the one that was opened, before that one is locked. */
+static void test_moved(void)
+{
+	struct monad_event_ring_writer *writer;
+
+	for (int keep = 0; keep < 2; keep++) {
+		monad_event_ring_writer_close(make("moved:10:21"));
+		for (int i = 0; i < 3; i++) {
+			writer = make("other:10:21");
+			record(writer, 7);
+			monad_event_ring_writer_close(writer);
+		}
+		before_lock = move_other_in;
+		options.flags = keep ? MONAD_EVENT_WRITER_KEEP : 0;
+		writer = make("moved:10:21");
+		options.flags = 0;
+		ok(!before_lock, "another ring took its place meanwhile");
+		eq_u64(ext_of(writer)->generation, keep ? 3 : 4, "that one is %s",
+		       keep ? "kept" : "replaced");
+		eq_u64(monad_event_ring_last_seqno(monad_event_ring_writer_ring(writer)),
+		       keep ? 7 : 0, "and not the one that is nowhere");
+		unlink(monad_event_ring_writer_path(writer));
+		monad_event_ring_writer_close(writer);
+	}
+}
+
+static bool mount_tmpfs(const char *data, char path[96])
+{
+	snprintf(path, 96, "%s/mnt", dir);
+	if (mkdir(path, 0755) == 0 && mount("none", path, "tmpfs", 0, data) == 0)
+		return true;
+	rmdir(path);
+	skip("cannot mount a tmpfs");
+	return false;
+}
+
+static void test_no_room(void)
+{
+	struct monad_event_ring_writer *writer;
+	char path[96], config[160];
+
+	if (!mount_tmpfs("size=9M", path))
+		return;
+	snprintf(config, sizeof(config), "%s/a:10:25", path);
+	eq_int(monad_event_ring_writer_open(config, &options, &writer), ENOSPC, "no room");
+	ok(strstr(message(), "posix_fallocate failed for event ring file `") &&
+	   strstr(message(), "/mnt/a`, size 37748736: No space left on device (28)") &&
+	   strstr(message(), "@event_ring_file.c:"), "message: %s", message());
+	eq_int(entries(path), 0, "nothing is left");
+	snprintf(config, sizeof(config), "%s/a:10:21", path);
+	writer = make(config);
+	record(writer, 1);
+	monad_event_ring_writer_close(writer);
+	/* 6 MiB of 9 are used: there is no room for the old and the new one. */
+	writer = make(config);
+	eq_u64(ext_of(writer)->generation, 2, "a ring that needs the old one's room");
+	ok(strstr(monad_event_ring_writer_warning(writer), "was removed before"), "says so: %s",
+	   monad_event_ring_writer_warning(writer));
+	eq_u64(monad_event_ring_last_seqno(monad_event_ring_writer_ring(writer)), 0, "it is new");
+	monad_event_ring_writer_close(writer);
+	snprintf(config, sizeof(config), "%s/a:10:22", path);
+	eq_int(monad_event_ring_writer_open(config, &options, &writer), ENOSPC, "a larger one");
+	eq_int(entries(path), 1, "does not cost the old one");
+
+	/* A ring that somebody made with holes: no SIGBUS when it is kept. */
+	snprintf(config, sizeof(config), "%s/a", path);
+	if (truncate(config, 2 << 20) || truncate(config, 6 << 20))
+		bail_out("cannot truncate %s", config);
+	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/filler");
+	close(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	if (truncate(path, 0))
+		bail_out("no filler");
+	{
+		int fd = open(path, O_RDWR | O_CLOEXEC);
+
+		ok(posix_fallocate(fd, 0, 6 << 20) == 0, "a file fills the rest");
+		close(fd);
+	}
+	options.flags = MONAD_EVENT_WRITER_KEEP;
+	eq_int(monad_event_ring_writer_open(config, &options, &writer), ENOSPC, "holes, no room");
+	options.flags = 0;
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+
+	mount(NULL, path, NULL, MS_REMOUNT | MS_RDONLY, "size=9M");
+	snprintf(config, sizeof(config), "%s/b:10:21", path);
+	eq_int(monad_event_ring_writer_open(config, &options, &writer), EROFS, "read-only");
+	ok(strstr(message(), "cannot create a file for event ring"), "message: %s", message());
+	snprintf(config, sizeof(config), "%s/a:10:21", path);
+	eq_int(monad_event_ring_writer_open(config, &options, &writer), EROFS, "with a ring there");
+	umount(path);
+	rmdir(path);
+}
+
+static void test_no_rights(void)
+{
+	struct monad_event_ring_writer *writer;
+	int status;
+	pid_t pid;
+
+	if (getuid() != 0) {
+		skip("not root, who may do anything");
+		return;
+	}
+	writer = make("root:10:21");
+	pid = fork();
+	if (pid == 0) {
+		int failed = 0;
+
+		if (setgid(65534) || setuid(65534))
+			_exit(99);
+		chmod(dir, 0755);
+		failed |= monad_event_ring_writer_open("n:10:21", &options, &writer) != EACCES;
+		failed |= (monad_event_ring_writer_open("root:10:21", &options, &writer) !=
+			   EACCES) << 1;
+		_exit(failed);
+	}
+	chmod(dir, 0755);
+	waitpid(pid, &status, 0);
+	eq_int(status, 0, "a user who may not write there: EACCES, also for what is there");
+	unlink(monad_event_ring_writer_path(writer));
+	monad_event_ring_writer_close(writer);
+}
+
+/* The default directory, where there is one. */
+static void test_hugetlbfs(void)
+{
+	struct monad_event_ring_writer *writer, *second;
+	char buf[PATH_MAX], path[PATH_MAX];
+	int err, reader;
+	pid_t pid = 0;
+	FILE *pages;
+	long long free_pages = 0;
+
+	options.default_dir = NULL;
+	err = monad_event_open_ring_dir_fd(NULL, buf, sizeof(buf));
+	if (err) {
+		eq_int(monad_event_ring_writer_open("h:10:21", &options, &writer), err,
+		       "no hugetlbfs: %s", message());
+		skip("no hugetlbfs");
+		goto out;
+	}
+	writer = make("h:10:21");
+	snprintf(path, sizeof(path), "%.4000s/h", buf);
+	eq_str(monad_event_ring_writer_path(writer), path, "a name is in the default directory");
+	ok(!monad_event_ring_writer_warning(writer), "no warning");
+	eq_u64(ext_of(writer)->chunks_total, 3, "three chunks");
+	eq_u64(ext_of(writer)->chunks_huge, 3, "all huge");
+	record(writer, 5000);
+	reader = open(path, O_RDONLY | O_CLOEXEC);
+	ok(monad_event_ring_query_excl_writer_pid(reader, &pid) == 0 && pid == getpid(),
+	   "who writes can be known here, too");
+	eq_int(monad_event_ring_writer_open("h:10:21", &options, &second), EBUSY, "busy");
+	monad_event_ring_writer_close(writer);
+	eq_int(monad_event_ring_query_excl_writer_pid(reader, &pid), EOWNERDEAD, "nobody does");
+	options.flags = MONAD_EVENT_WRITER_KEEP | MONAD_EVENT_WRITER_POPULATE;
+	writer = make("h");
+	options.flags = 0;
+	eq_u64(monad_event_ring_last_seqno(monad_event_ring_writer_ring(writer)), 5000, "kept");
+	record(writer, 5000);
+	monad_event_ring_writer_close(writer);
+	writer = make("h:10:21");
+	eq_u64(ext_of(writer)->generation, 2, "replaced");
+	monad_event_ring_writer_close(writer);
+	{
+		struct monad_event_ring old;
+
+		eq_int(monad_event_ring_mmap(&old, PROT_READ, 0, reader, 0, path), 0,
+		       "the old one");
+		eq_u64(monad_event_ring_ext(&old)->state, MONAD_RING_STATE_GONE, "is gone");
+		monad_event_ring_unmap(&old);
+	}
+	close(reader);
+	eq_int(entries(buf), 1, "no other files");
+	eq_int(monad_event_ring_writer_open("h2:10:38", &options, &writer), ENOSPC, "too large");
+	ok(strstr(message(), "nr_hugepages"), "message: %s", message());
+
+	/* All that is left, twice: the second takes the first one's pages. */
+	unlink(path);
+	pages = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "re");
+	if (pages) {
+		if (fscanf(pages, "%lld", &free_pages) != 1)
+			free_pages = 0;
+		fclose(pages);
+	}
+	if (free_pages < 64) {
+		skip("fewer than 64 huge pages");
+	} else {
+		writer = make("h:10:26"); /* 34 */
+		monad_event_ring_writer_close(writer);
+		eq_int(monad_event_ring_writer_open("h:10:26", &options, &writer), 0,
+		       "a ring of the last pages is replaced: %s", message());
+		eq_u64(ext_of(writer)->generation, 2, "by its next generation");
+		monad_event_ring_writer_close(writer);
+	}
+	unlink(path);
+out:
+	options.default_dir = dir;
+}
+
+int main(void)
+{
+	if (!mkdtemp(dir))
+		bail_out("no directory in /tmp");
+	options.size = sizeof(options);
+	options.content_type = MONAD_EVENT_CONTENT_TYPE_TEST;
+	options.schema_hash = g_monad_test_event_schema_hash;
+	options.default_dir = dir;
+	test_config();
+	test_arguments();
+	test_new_ring();
+	test_replace();
+	test_what_is_there();
+	test_keep();
+	test_fork();
+	test_race();
+	test_moved();
+	test_no_room();
+	test_no_rights();
+	test_hugetlbfs();
+	diag("the same without O_TMPFILE");
+	no_tmpfile = true;
+	test_new_ring();
+	test_replace();
+	test_what_is_there();
+	test_race();
+	test_no_room();
+	test_hugetlbfs();
+	eq_int(rmdir(dir), 0, "nothing is left in the directory");
+	return done_testing();
+}
