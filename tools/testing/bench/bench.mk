@@ -5,7 +5,7 @@
 BENCH_DIR := tools/testing/bench
 
 # Those that run natively, with bpf(2) at most ...
-BENCH_NATIVE := recorder_native read_native read_live readers_native
+BENCH_NATIVE := recorder_native recorder_library read_native read_live readers_native
 # ... and those that run in guests with the module.
 BENCH_GUEST := writers matrix two_writers
 
@@ -27,10 +27,17 @@ $(O)/bench/read_native $(O)/bench/read_live: $(O)/bench/read_native.skel.h
 
 # recorder_native, read_*, readers_native compile the recorder.
 $(O)/bench/%: $(BENCH_DIR)/%.c $(LIB_A) kmod/recorder.c $(wildcard kmod/recorder*.h) \
+		user/src/recorder_port.h \
 		$(wildcard $(BENCH_DIR)/*.h tools/testing/unit/recorder_*.h) \
 		$(wildcard user/include/monad_event/*.h uapi/monad/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -I$(O)/bench -I$(BENCH_DIR) $< -o $@ $(LDFLAGS) $(LIB_A) $(LIB_LIBS) -lbpf -pthread
+
+# With what calling the shared library costs, since programs have that, too.
+$(O)/bench/recorder_library: $(BENCH_DIR)/recorder_library.c $(BENCH_DIR)/bench.h $(LIB_LINK)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -I$(BENCH_DIR) $< -o $@ $(LDFLAGS) -L$(O)/lib -lmonad_event \
+		-Wl,-rpath,'$$ORIGIN/../lib'
 
 bench: $(BENCH_PROGRAMS)
 	$(BENCH_DIR)/run
