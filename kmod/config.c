@@ -9,7 +9,7 @@
 #include <linux/numa.h>
 #include <linux/string.h>
 
-#include "ring.h"
+#include "config.h"
 
 /* isalnum() alone would let Latin-1 letters through. */
 static bool is_ascii_alnum(char c)

@@ -11,16 +11,13 @@
 #include <linux/rcupdate.h>
 #include <linux/sizes.h>
 
+#include "config.h"
 #include "notify.h"
 #include "recorder.h"
 #include "monad/ring_ioctl.h"
 
 /* Rings that can exist at a time, a power of two. */
 #define MONAD_RING_MAX 64
-
-#define MONAD_RING_DEFAULT_NAME "monad_ring"
-#define MONAD_RING_DEFAULT_DESC_SHIFT 18
-#define MONAD_RING_DEFAULT_PAYLOAD_SHIFT 25
 
 #define MONAD_RING_CHUNK SZ_2M
 #define MONAD_RING_CHUNK_PAGES (MONAD_RING_CHUNK / PAGE_SIZE)
@@ -54,25 +51,8 @@ struct monad_ring {
 	struct miscdevice misc;
 };
 
-/* What a ring is made from. */
-struct monad_ring_config {
-	char name[MONAD_RING_NAME_MAX];
-	unsigned int desc_shift;
-	unsigned int payload_shift;
-	int node;	  /* NUMA node of its memory, or NUMA_NO_NODE */
-	u16 content_type; /* NONE: to be said later */
-	u8 schema_hash[32];
-	bool account;	  /* charge the memory to the caller's control group */
-};
-
 /* main.c */
 bool monad_ring_ready(void);
-
-/* config.c */
-int monad_ring_check_name(const char *name);
-int monad_ring_check_shifts(const char *name, unsigned int desc_shift,
-			    unsigned int payload_shift);
-int monad_ring_parse(const char *string, struct monad_ring_config *config);
 
 /*
  * rings.c: the table of rings. The place of a ring is its id modulo MONAD_RING_MAX.

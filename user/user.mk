@@ -18,8 +18,6 @@ LIB_OBJS += $(if $(wildcard bpf/schema_hash.sh),$(O)/obj/user/storage_schema_has
 						$(O)/obj/user/perf_schema_hash.o)
 # The recorder is the kernel module's, over a port of our own.
 LIB_OBJS += $(O)/obj/user/recorder.o
-# The hash of the storage events' layout; bpf/bpf.mk knows how it is made.
-LIB_OBJS += $(if $(wildcard bpf/schema_hash.sh),$(O)/obj/user/storage_schema_hash.o)
 
 LIB_COMPILE = $(CC) $(ALL_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
 
@@ -30,13 +28,12 @@ $(O)/obj/user/%.o: user/src/%.c user/user.mk
 	$(LIB_COMPILE)
 
 $(O)/obj/user/%_schema_hash.o: $(O)/obj/%_schema_hash.c
+	@mkdir -p $(@D)
+	$(LIB_COMPILE)
+
 $(O)/obj/user/recorder.o: kmod/recorder.c user/user.mk
 	@mkdir -p $(@D)
 	$(LIB_COMPILE) -include user/src/recorder_port.h
-
-$(O)/obj/user/storage_schema_hash.o: $(O)/obj/storage_schema_hash.c
-	@mkdir -p $(@D)
-	$(LIB_COMPILE)
 
 $(LIB_A): $(LIB_OBJS)
 	@mkdir -p $(@D)

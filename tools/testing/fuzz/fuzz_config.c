@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Configuration strings, by the module's own parser: an error that is explained, or a
- * configuration within all bounds, which when written out is parsed to the same.
+ * Configuration strings, by the module's own parser and by the library's: an error that is
+ * explained, or a configuration within all bounds, which when written out is parsed to the same.
  */
+#include <monad_event/event_ring_writer.h>
+
 #include "recorder_port.h"
 #include "../../../kmod/config.c"
 
@@ -24,6 +26,27 @@ static bool in_bounds(const struct monad_ring_config *config)
 	}
 	return config->name[0] != '.' && config->desc_shift >= 10 && config->desc_shift <= 32 &&
 	       config->payload_shift >= 21 && config->payload_shift <= 40;
+}
+
+static void by_library(const char *string)
+{
+	static struct monad_event_ring_config config, again;
+	static char text[MONAD_EVENT_RING_NAME_MAX + 16];
+
+	if (monad_event_ring_parse_config(string, &config)) {
+		MUST(monad_event_ring_get_last_error()[0]);
+		return;
+	}
+	MUST(config.name[0] && strnlen(config.name, sizeof(config.name)) < sizeof(config.name));
+	MUST(config.descriptors_shift >= 10 && config.descriptors_shift <= 32);
+	MUST(config.payload_buf_shift >= 21 && config.payload_buf_shift <= 40);
+	MUST(strncmp(string, config.name, strlen(config.name)) == 0);
+	snprintf(text, sizeof(text), "%s:%u:%u", config.name, config.descriptors_shift,
+		 config.payload_buf_shift);
+	MUST(monad_event_ring_parse_config(text, &again) == 0);
+	MUST(strcmp(again.name, config.name) == 0 &&
+	     again.descriptors_shift == config.descriptors_shift &&
+	     again.payload_buf_shift == config.payload_buf_shift);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -53,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		     again.desc_shift == config.desc_shift &&
 		     again.payload_shift == config.payload_shift);
 	}
+	by_library(string);
 	free(string);
 	return 0;
 }

@@ -158,6 +158,31 @@ static void walk(struct monad_event_iterator *iter, const struct monad_event_rin
 	}
 }
 
+/* Moves in every way there is, and reads on from there. */
+static void seek_all(const struct monad_event_ring *ring, struct monad_event_iterator *iter,
+		     struct input *input)
+{
+	struct monad_event_descriptor event, batch[7];
+	struct monad_event_cursor cursor;
+	uint64_t distance;
+
+	monad_event_iterator_seek_seqno(iter, take(input, 8), &distance);
+	walk(iter, ring);
+	monad_event_iterator_seek_time(iter, 1700000000000000000ULL + take(input, 2));
+	while (monad_event_iterator_next_batch(iter, batch, 7, NULL) == 7)
+		;
+	MUST(monad_event_iterator_save(iter, &cursor) == 0);
+	if (take(input, 1) & 1)
+		cursor.seqno = take(input, 8);
+	monad_event_iterator_restore(iter, &cursor, &distance);
+	for (unsigned int i = 0; i < 64; i++) {
+		if (monad_event_iterator_try_prev(iter, &event) != MONAD_EVENT_PREV_SUCCESS)
+			break;
+		monad_event_iterator_seek_flow(iter, &event, i % 6, 64);
+	}
+	walk(iter, ring);
+}
+
 static void read_all(const struct monad_event_ring *ring, struct input *input)
 {
 	struct monad_event_descriptor event;
@@ -177,6 +202,7 @@ static void read_all(const struct monad_event_ring *ring, struct input *input)
 	walk(&iter, ring);
 	monad_event_iterator_set_seqno(&iter, take(input, 8));
 	walk(&iter, ring);
+	seek_all(ring, &iter, input);
 	monad_event_ring_try_copy(ring, take(input, 8), &event);
 }
 

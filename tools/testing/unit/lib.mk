@@ -31,6 +31,7 @@ $(O)/unit/test_lib_snapshot_write: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2
 
 # Has the recorder in it.
 $(O)/unit/test_lib_snapshot_live: kmod/recorder.c kmod/recorder.h
+
 # Lets a file system have no O_TMPFILE.
 $(O)/unit/test_lib_crash: UNIT_WRAP = -Wl,--wrap=openat
 # And others act between two steps of the library.
@@ -46,7 +47,7 @@ $(O)/unit/test_lib_compat: tools/testing/unit/test_lib_compat.c $(LIB_A) tools/t
 	for std in c11 c17 c2x gnu11; do \
 		$(CC) -std=$$std $(COMPAT_CFLAGS) -fsyntax-only $< || exit; \
 	done
-	$(CC) -std=c17 $(COMPAT_CFLAGS) $(LDFLAGS) -o $@ $< $(LIB_A) -pthread
+	$(CC) -std=c17 $(COMPAT_CFLAGS) $(LDFLAGS) -o $@ $< $(LIB_A) $(LIB_LIBS) -pthread
 
 # Runs the command that is built.
 $(O)/unit/test_lib_tool $(O)/unit/test_lib_snapshot_tool: $(MONAD_RING)

@@ -44,6 +44,7 @@ $(RECORDER_LIB_TESTS): $(RECORDER_LIB_DEPS)
 	$(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@-core.o kmod/recorder.c \
 		-include user/src/recorder_port.h
 	$(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -o $@ $(RECORDER_DIR)/recorder_library.c \
-		$(LIB_SRCS) $@-core.o $(O)/obj/user/storage_schema_hash.o $(LDFLAGS) -lpthread
+		$(LIB_SRCS) $@-core.o $(filter %_schema_hash.o,$(LIB_OBJS)) $(LDFLAGS) $(LIB_LIBS) \
+		-lpthread
 
 UNIT_TESTS += $(RECORDER_LIB_TESTS)
