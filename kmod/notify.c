@@ -70,6 +70,15 @@ static void arm_wanted(struct monad_notify *notify, const struct monad_wanted *w
 	arm(notify, published(notify->recorder, last) ? wanted->seqno : last);
 }
 
+/*
+ * All of them, also those who asked epoll to be woken one at a time: each file has its own idea
+ * of what it waits for, and the one woken may not be the one for whom it came.
+ */
+static void wake_sleepers(struct monad_notify *notify, __poll_t key)
+{
+	__wake_up(&notify->wait, TASK_INTERRUPTIBLE, 0, poll_to_key(key));
+}
+
 /* Wakes all, who arm again if it was not for them. */
 static void wake_all(struct monad_notify *notify)
 {
@@ -88,7 +97,7 @@ static void wake_all(struct monad_notify *notify)
 	if (waitqueue_active(&notify->wait))
 		WRITE_ONCE(ext->wakeups, ext->wakeups + 1);
 	spin_unlock_irqrestore(&notify->lock, flags);
-	wake_up_interruptible_poll(&notify->wait, key);
+	wake_sleepers(notify, key);
 }
 
 static void notify_irq_work(struct irq_work *work)
@@ -254,5 +263,5 @@ void monad_notify_repoll(struct monad_notify *notify, const struct monad_wanted 
 		if (!wanted_there(notify, wanted))
 			return;
 	}
-	wake_up_interruptible_poll(&notify->wait, EPOLLIN | EPOLLRDNORM);
+	wake_sleepers(notify, EPOLLIN | EPOLLRDNORM);
 }
