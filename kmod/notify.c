@@ -154,7 +154,8 @@ void monad_notify_stop(struct monad_notify *notify)
 void monad_notify_gone(struct monad_notify *notify)
 {
 	spin_lock_irq(&notify->lock);
-	WRITE_ONCE(notify->gone, true);
+	/* After all that was written. Pairs with monad_notify_wait(). */
+	smp_store_release(&notify->gone, true);
 	spin_unlock_irq(&notify->lock);
 	wake_all(notify);
 }
@@ -196,6 +197,7 @@ int monad_notify_wait(struct monad_notify *notify, const struct monad_wanted *wa
 {
 	ktime_t timeout = timeout_ns < 0 ? KTIME_MAX : ns_to_ktime(timeout_ns);
 	int err = 0;
+	bool gone;
 
 	if (!timeout_ns)
 		err = wanted_there(notify, wanted) ? 0 : -ETIME;
@@ -204,11 +206,11 @@ int monad_notify_wait(struct monad_notify *notify, const struct monad_wanted *wa
 							 wait_over(notify, wanted), timeout);
 	if (err == -ERESTARTSYS)
 		return -EINTR;
+	/* Before the event: it may come, and be the last, while we look. */
+	gone = smp_load_acquire(&notify->gone); /* pairs with monad_notify_gone() */
 	if (published(notify->recorder, wanted->seqno))
 		return 0;
-	if (READ_ONCE(notify->gone))
-		return -ENODEV;
-	return -ETIMEDOUT;
+	return gone ? -ENODEV : -ETIMEDOUT;
 }
 
 /*
