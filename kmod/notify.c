@@ -62,12 +62,18 @@ static void arm(struct monad_notify *notify, u64 seqno)
 	smp_mb();
 }
 
-/* Arms for the event of @wanted that is missing: the last, or the first if only that is. */
+/*
+ * Arms for the event of @wanted that is missing: the last, or the first if only that is, or if
+ * no more is asked for after a forced wakeup.
+ */
 static void arm_wanted(struct monad_notify *notify, const struct monad_wanted *wanted)
 {
 	u64 last = wanted->seqno + wanted->count - 1;
 
-	arm(notify, published(notify->recorder, last) ? wanted->seqno : last);
+	if (READ_ONCE(notify->forced_seqno) >= wanted->seqno ||
+	    published(notify->recorder, last))
+		last = wanted->seqno;
+	arm(notify, last);
 }
 
 /*
