@@ -48,10 +48,13 @@ static void arm(struct monad_notify *notify, u64 seqno)
 	unsigned long flags;
 
 	spin_lock_irqsave(&notify->lock, flags);
-	if (last >= seqno && last - seqno >= STALLED_EVENTS)
+	if (last >= seqno && last - seqno >= STALLED_EVENTS) {
+		if (notify->stalled_at != MONAD_NOTIFY_NEVER && notify->stalled_at != seqno)
+			notify->stalled_many = true;
 		notify->stalled_at = min(notify->stalled_at, seqno);
-	else
+	} else {
 		WRITE_ONCE(notify->wake_at, min(notify->wake_at, seqno));
+	}
 	notify->looks = LOOKS;
 	spin_unlock_irqrestore(&notify->lock, flags);
 	schedule_delayed_work(&notify->look_again, LOOK_TICKS);
@@ -95,6 +98,7 @@ static void wake_all(struct monad_notify *notify)
 	spin_lock_irqsave(&notify->lock, flags);
 	WRITE_ONCE(notify->wake_at, MONAD_NOTIFY_NEVER);
 	notify->stalled_at = MONAD_NOTIFY_NEVER;
+	notify->stalled_many = false;
 	if (xchg(&notify->forced, 0))
 		WRITE_ONCE(notify->forced_seqno, READ_ONCE(notify->recorder->control->last_seqno));
 	if (notify->gone)
@@ -119,18 +123,21 @@ static void look_again(struct work_struct *work)
 {
 	struct monad_notify *notify =
 		container_of(to_delayed_work(work), struct monad_notify, look_again);
-	bool again, wake;
+	bool again, many, wake;
 	u64 stalled_at, wake_at;
 
 	spin_lock_irq(&notify->lock);
 	wake_at = notify->wake_at;
 	stalled_at = notify->stalled_at;
+	many = notify->stalled_many;
 	if (notify->looks)
 		notify->looks--;
 	again = notify->looks || stalled_at != MONAD_NOTIFY_NEVER;
 	spin_unlock_irq(&notify->lock);
 
-	wake = (wake_at != MONAD_NOTIFY_NEVER && published(notify->recorder, wake_at)) ||
+	/* With several stalled writers it is for the readers to find out which got on. */
+	wake = many ||
+	       (wake_at != MONAD_NOTIFY_NEVER && published(notify->recorder, wake_at)) ||
 	       (stalled_at != MONAD_NOTIFY_NEVER && published(notify->recorder, stalled_at));
 	if (wake)
 		wake_all(notify);

@@ -19,7 +19,7 @@
  *
  * A reader whose event is not published although many after it are waits for a stalled writer. If
  * it armed wake_at, every commit would wake it. It is put on the worker's care instead, which
- * looks each tick.
+ * looks each tick; where readers wait for several of these, it wakes them each tick.
  */
 #ifndef MONAD_RING_NOTIFY_H
 #define MONAD_RING_NOTIFY_H
@@ -48,6 +48,7 @@ struct monad_notify {
 	spinlock_t lock;      /* of what follows, and of writing wake_at */
 	u64 stalled_at;       /* lowest event that a reader waits for a stalled writer with */
 	u64 forced_seqno;     /* up to here a watermark does not count */
+	bool stalled_many;    /* others wait for later ones */
 	unsigned int looks;   /* that the worker still owes those who armed */
 	bool gone;	      /* no event will follow */
 	int forced;           /* a forced wakeup is on its way */
