@@ -202,10 +202,12 @@ static long ioctl_create(struct monad_ring_create __user *arg)
 	      monad_ring_check_shifts(config.name, config.desc_shift, config.payload_shift);
 	if (err)
 		return err;
+	/* No ring for a maker who cannot be told its id. */
+	if (put_user(create.ring_id, &arg->ring_id))
+		return -EFAULT;
 	err = monad_rings_create(&config, &id);
 	if (err)
 		return err;
-	/* It exists, whether or not its maker can be told. */
 	return put_user(id, &arg->ring_id);
 }
 
