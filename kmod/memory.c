@@ -72,7 +72,7 @@ void monad_ring_memory_free(struct monad_ring_memory *memory)
 		}
 	}
 	bitmap_free(memory->huge);
-	kvfree(memory->pages);
+	vfree(memory->pages);
 	memset(memory, 0, sizeof(*memory));
 }
 
@@ -139,7 +139,8 @@ int monad_ring_memory_alloc(struct monad_ring_memory *memory,
 	memory->size = size;
 	memory->node = config->node;
 	memory->chunks = size / MONAD_RING_CHUNK;
-	memory->pages = kvcalloc(nr + twice, sizeof(*memory->pages), GFP_KERNEL);
+	/* Not kvcalloc(): that warns, from a ring of 512 GiB on. */
+	memory->pages = vcalloc(nr + twice, sizeof(*memory->pages));
 	memory->huge = bitmap_zalloc(memory->chunks, GFP_KERNEL);
 	if (!memory->pages || !memory->huge)
 		goto err;
