@@ -81,10 +81,13 @@ static unsigned long to_mib(u64 pages)
 	return pages >> (20 - PAGE_SHIFT);
 }
 
-static int no_memory(const char *name, u64 nr)
+static int no_memory(const struct monad_ring_config *config, u64 nr)
 {
-	pr_err("ring %s: %lu MiB asked for, %lu MiB of memory available: give smaller shifts (%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT) or free memory\n",
-	       name, to_mib(nr), to_mib(si_mem_available()), name);
+	const char *name = config->name;
+
+	pr_err("ring %s: %lu MiB asked for, %lu MiB of memory available%s: give smaller shifts (%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT) or free memory\n",
+	       name, to_mib(nr), to_mib(si_mem_available()),
+	       config->account ? ", or less in its maker's control group" : "", name);
 	return -ENOMEM;
 }
 
@@ -92,8 +95,9 @@ static int no_memory(const char *name, u64 nr)
  * Refused before the attempt: trying would push everything else out of memory first. @nr
  * pages are wanted, @twice of them mapped a second time.
  */
-static int check_size(const char *name, u64 nr, u64 twice)
+static int check_size(const struct monad_ring_config *config, u64 nr, u64 twice)
 {
+	const char *name = config->name;
 	u64 table = DIV_ROUND_UP_ULL((nr + twice) * sizeof(struct page *), PAGE_SIZE);
 	u64 available = max(si_mem_available(), 0L);
 
@@ -105,7 +109,7 @@ static int check_size(const char *name, u64 nr, u64 twice)
 	}
 	/* Not the last of it. */
 	if (nr + table + totalram_pages() / 32 > available)
-		return no_memory(name, nr);
+		return no_memory(config, nr);
 	return 0;
 }
 
@@ -131,7 +135,7 @@ int monad_ring_memory_alloc(struct monad_ring_memory *memory,
 	int err;
 
 	memset(memory, 0, sizeof(*memory));
-	err = check_size(name, nr, twice);
+	err = check_size(config, nr, twice);
 	if (err)
 		return err;
 
@@ -165,7 +169,7 @@ int monad_ring_memory_alloc(struct monad_ring_memory *memory,
 	return 0;
 err:
 	monad_ring_memory_free(memory);
-	return err == -ENOMEM ? no_memory(name, nr) : err;
+	return err == -ENOMEM ? no_memory(config, nr) : err;
 }
 
 static const struct monad_ring_memory *memory_of(struct vm_area_struct *vma)
