@@ -3,7 +3,6 @@
  * Loading and unloading the module: with all kinds of rings=, over and over, while it is in
  * use, and without enough memory.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -42,40 +41,12 @@ FIXTURE_TEARDOWN(reload)
 		module_unload();
 }
 
-/* Entries of a directory that begin with monad_ring. */
-static unsigned int entries(const char *directory)
-{
-	DIR *dir = opendir(directory);
-	struct dirent *entry;
-	unsigned int n = 0;
-
-	while (dir && (entry = readdir(dir)))
-		n += !strncmp(entry->d_name, "monad_ring", 10);
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
 static void expect_nothing_left(struct __test_metadata *_metadata, const char *after)
 {
-	EXPECT_FALSE(module_loaded() || entries("/dev") || entries("/sys/class/misc") ||
-		     entries("/sys/kernel/btf") || entries("/sys/module")) {
+	EXPECT_FALSE(module_loaded() || ring_entries("/dev") || ring_entries("/sys/class/misc") ||
+		     ring_entries("/sys/kernel/btf") || ring_entries("/sys/module")) {
 		TH_LOG("something is left after %s", after);
 	}
-}
-
-/* Ranges of kernel addresses made by vmap. */
-static unsigned int vmaps(void)
-{
-	FILE *file = fopen("/proc/vmallocinfo", "re");
-	char line[256];
-	unsigned int n = 0;
-
-	while (file && fgets(line, sizeof(line), file))
-		n += !!strstr(line, " vmap");
-	if (file)
-		fclose(file);
-	return n;
 }
 
 /* What one may ask for, and the rings there are then. */
@@ -123,7 +94,7 @@ static void check_ring(struct __test_metadata *_metadata, unsigned int load, uns
 /* Twenty times, each time with other rings, and no memory gone afterwards. */
 TEST_F_TIMEOUT(reload, twenty_times, 60)
 {
-	unsigned int i, id, maps = vmaps();
+	unsigned int i, id, maps = vmap_ranges();
 	long before = 0;
 
 	for (i = 0; i < 2 * ARRAY_SIZE(good); i++) {
@@ -134,8 +105,8 @@ TEST_F_TIMEOUT(reload, twenty_times, 60)
 		}
 		for (id = 0; id < 4 && good[load].ring[id].desc_shift; id++)
 			check_ring(_metadata, load, id);
-		EXPECT_EQ(id, entries("/dev"));
-		EXPECT_EQ(id, entries("/sys/class/misc"));
+		EXPECT_EQ(id, ring_entries("/dev"));
+		EXPECT_EQ(id, ring_entries("/sys/class/misc"));
 		ASSERT_EQ(0, module_unload());
 		expect_nothing_left(_metadata, good[load].params);
 		/* The first ones fill caches. */
@@ -144,7 +115,7 @@ TEST_F_TIMEOUT(reload, twenty_times, 60)
 	}
 	/* One chunk of each would be 36 MiB. */
 	EXPECT_LT(before - 12, free_mib());
-	EXPECT_EQ(maps, vmaps());
+	EXPECT_EQ(maps, vmap_ranges());
 }
 
 /* What one may not ask for: the errno, and what the log says. */
@@ -232,7 +203,7 @@ TEST_F_TIMEOUT(reload, how_many, 60)
 	for (i = 1; i < 64; i++)
 		len += snprintf(rings + len, sizeof(rings) - len, ",r%u:10:21", i);
 	ASSERT_EQ(0, module_load(rings));
-	EXPECT_EQ(64, entries("/dev"));
+	EXPECT_EQ(64, ring_entries("/dev"));
 	ASSERT_EQ(0, ring_open(&ring, "r63"));
 	EXPECT_EQ(63, ring.info.ring_id);
 	ring_close(&ring);
@@ -252,7 +223,7 @@ TEST_F_TIMEOUT(reload, no_memory, 60)
 	static const char *const sizes[] = { "10:40", "32:21", "32:40", "32:25", "24:38" };
 	long oom = proc_number("/proc/vmstat", "oom_kill "), before = 0;
 	long available = available_mib();
-	unsigned int i, shift, maps = vmaps();
+	unsigned int i, shift, maps = vmap_ranges();
 	char rings[128], text[128];
 	int kmsg;
 
@@ -287,7 +258,7 @@ TEST_F_TIMEOUT(reload, no_memory, 60)
 	EXPECT_EQ(oom, proc_number("/proc/vmstat", "oom_kill "));
 	/* One chunk of each would be 18 MiB; the default ring that was made before is 36. */
 	EXPECT_LT(before - 12, free_mib());
-	EXPECT_EQ(maps, vmaps());
+	EXPECT_EQ(maps, vmap_ranges());
 	EXPECT_EQ(0, module_load(SMALL_RINGS));
 	EXPECT_EQ(0, module_unload());
 }

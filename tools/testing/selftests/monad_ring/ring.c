@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -248,6 +249,54 @@ uint64_t ring_lost_all(const struct ring *ring)
 	return sum;
 }
 
+int ring_create(int fd, const char *name, unsigned int desc_shift, unsigned int payload_shift,
+		uint32_t *id)
+{
+	struct monad_ring_create create = {
+		.size = sizeof(create),
+		.descriptors_shift = desc_shift,
+		.payload_shift = payload_shift,
+		.numa_node = -1,
+	};
+
+	snprintf(create.name, sizeof(create.name), "%s", name);
+	if (ioctl(fd, MONAD_RING_IOC_CREATE, &create))
+		return -errno;
+	if (id)
+		*id = create.ring_id;
+	return 0;
+}
+
+int ring_destroy(int fd, const char *name)
+{
+	struct monad_ring_destroy destroy = { .size = sizeof(destroy) };
+
+	snprintf(destroy.name, sizeof(destroy.name), "%s", name);
+	return ioctl(fd, MONAD_RING_IOC_DESTROY, &destroy) ? -errno : 0;
+}
+
+int ring_wait(int fd, uint64_t seqno, int64_t timeout_ns)
+{
+	struct monad_ring_wait wait = {
+		.size = sizeof(wait), .seqno = seqno, .timeout_ns = timeout_ns,
+	};
+
+	return ioctl(fd, MONAD_RING_IOC_WAIT, &wait) ? -errno : 0;
+}
+
+unsigned int ring_entries(const char *directory)
+{
+	DIR *dir = opendir(directory);
+	struct dirent *entry;
+	unsigned int n = 0;
+
+	while (dir && (entry = readdir(dir)))
+		n += !strncmp(entry->d_name, "monad_ring", 10);
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
 int sysfs_read(const char *device, const char *attribute, char *value, size_t size)
 {
 	char path[PATH_MAX];
@@ -279,6 +328,19 @@ long proc_number(const char *path, const char *name)
 		if (!strncmp(p, name, strlen(name)))
 			n += atol(p + strlen(name));
 	}
+	if (file)
+		fclose(file);
+	return n;
+}
+
+unsigned int vmap_ranges(void)
+{
+	FILE *file = fopen("/proc/vmallocinfo", "re");
+	char line[256];
+	unsigned int n = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		n += !!strstr(line, " vmap");
 	if (file)
 		fclose(file);
 	return n;

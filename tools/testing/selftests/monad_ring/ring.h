@@ -67,6 +67,18 @@ uint64_t ring_lost(const struct ring *ring, enum monad_ring_lost why);
 /* All causes but RING_GONE, which is not the ring's own. */
 uint64_t ring_lost_all(const struct ring *ring);
 
+/* Makes and destroys rings, by any ring's @fd. @id: filled in unless NULL. */
+int ring_create(int fd, const char *name, unsigned int desc_shift, unsigned int payload_shift,
+		uint32_t *id);
+int ring_destroy(int fd, const char *name);
+/* For one event. */
+int ring_wait(int fd, uint64_t seqno, int64_t timeout_ns);
+
+/* Entries of a directory that begin with monad_ring. */
+unsigned int ring_entries(const char *directory);
+/* Ranges of kernel addresses made by vmap, of which each ring takes one. */
+unsigned int vmap_ranges(void);
+
 /* Reads an attribute without its newline. @device: "monad_ring", "monad_ring-small" */
 int sysfs_read(const char *device, const char *attribute, char *value, size_t size);
 

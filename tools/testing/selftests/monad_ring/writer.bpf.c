@@ -26,7 +26,7 @@ __u64 scratch[WRITERS][WORDS];
 /* of every commit and discard of burst */
 __u64 commit_flags;
 
-/* stall: told to go on; how far it is */
+/* stall: who is told to go on, 1: all, 2 << n: writer n; how far the last one is that stalled */
 volatile __u32 stall_go;
 volatile __u32 stall_state; /* 1: reserved and stalled, 2: committed, 3: refused */
 volatile __u64 stall_seqno;
@@ -99,19 +99,21 @@ static __always_inline long write_one(__u32 writer)
 {
 	struct writer *w = &writers[writer & (WRITERS - 1)];
 	struct monad_ring_record *rec;
+	__u32 len, ring;
 	bool discard;
-	__u32 len;
 
 	len = pick_len(w);
 	w->tried++;
-	rec = bpf_monad_ring_reserve(w->ring, PATTERN_TYPE + writer, len);
+	/* Once: user space may change it meanwhile. */
+	ring = *(volatile __u32 *)&w->ring;
+	rec = bpf_monad_ring_reserve(ring, PATTERN_TYPE + writer, len);
 	if (!rec) {
 		w->refused++;
 		return 0;
 	}
 	w->bytes += (len + 15) & ~15;
 	discard = w->discard_every && w->tried % w->discard_every == 0;
-	if (!write_event(rec, writer, w->committed, len)) {
+	if (!write_event(rec, writer, w->tag_ring ? ring : w->committed, len)) {
 		w->errors++;
 		discard = true;
 	}
@@ -171,46 +173,59 @@ int perf(void *ctx)
 	return 0;
 }
 
-static long spin(__u32 i, void *ctx)
+static long spin(__u32 i, __u32 *mask)
 {
-	return stall_go ? 1 : 0;
+	return stall_go & *mask ? 1 : 0;
 }
 
-static long spin_more(__u32 i, void *ctx)
+static long spin_more(__u32 i, __u32 *mask)
 {
-	bpf_loop(1 << 16, spin, NULL, 0);
-	return stall_go ? 1 : 0;
+	bpf_loop(1 << 16, spin, mask, 0);
+	return stall_go & *mask ? 1 : 0;
 }
 
 /*
  * Reserves and writes, then waits, for long but not for ever, until user space lets it
  * commit.
  */
-SEC("syscall")
-int stall(struct writer_run *run)
+static __always_inline void stall_once(__u32 writer)
 {
-	__u32 writer = run->writer & 7, len;
+	struct writer *w = &writers[writer & 7];
 	struct monad_ring_record *rec;
-	struct writer *w;
+	__u32 len, mask = 1 | 2 << writer;
 
-	w = &writers[writer];
 	len = pick_len(w);
 	w->tried++;
 	rec = bpf_monad_ring_reserve(w->ring, PATTERN_TYPE + writer, len);
 	if (!rec) {
 		w->refused++;
 		stall_state = 3;
-		return 0;
+		return;
 	}
 	w->bytes += (len + 15) & ~15;
 	if (!write_event(rec, writer, w->committed, len))
 		w->errors++;
 	stall_seqno = bpf_monad_ring_seqno(rec);
 	stall_state = 1;
-	bpf_loop(1 << 13, spin_more, NULL, 0);
+	bpf_loop(1 << 13, spin_more, &mask, 0);
 	w->committed++;
 	bpf_monad_ring_commit(rec, 0);
 	stall_state = 2;
+}
+
+/* In a program that is allowed to sleep */
+SEC("syscall")
+int stall(struct writer_run *run)
+{
+	stall_once(run->writer & 7);
+	return 0;
+}
+
+/* and in one that is not, run by itself: by BPF_PROG_TEST_RUN once it is attached. */
+SEC("fentry/bpf_fentry_test1")
+int stall_atomic(void *ctx)
+{
+	stall_once(0);
 	return 0;
 }
 

@@ -28,6 +28,7 @@ struct writer {
 	unsigned int big_len;
 	unsigned int discard_every; /* each so-manieth event is discarded; 0: none */
 	unsigned int on;            /* for those in interrupts */
+	unsigned int tag_ring;      /* the ring's id in place of the count; see races.c */
 	/* what was done; counts add up from run to run */
 	unsigned long long tried;
 	unsigned long long committed;
