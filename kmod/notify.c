@@ -53,6 +53,8 @@ static void arm(struct monad_notify *notify, u64 seqno)
 			notify->stalled_many = true;
 		notify->stalled_at = min(notify->stalled_at, seqno);
 	} else {
+		if (notify->wake_at != MONAD_NOTIFY_NEVER && notify->wake_at != seqno)
+			notify->wake_many = true;
 		WRITE_ONCE(notify->wake_at, min(notify->wake_at, seqno));
 	}
 	notify->looks = LOOKS;
@@ -99,6 +101,7 @@ static void wake_all(struct monad_notify *notify)
 	WRITE_ONCE(notify->wake_at, MONAD_NOTIFY_NEVER);
 	notify->stalled_at = MONAD_NOTIFY_NEVER;
 	notify->stalled_many = false;
+	notify->wake_many = false;
 	if (xchg(&notify->forced, 0))
 		WRITE_ONCE(notify->forced_seqno, READ_ONCE(notify->recorder->control->last_seqno));
 	if (notify->gone)
@@ -129,13 +132,18 @@ static void look_again(struct work_struct *work)
 	spin_lock_irq(&notify->lock);
 	wake_at = notify->wake_at;
 	stalled_at = notify->stalled_at;
-	many = notify->stalled_many;
+	/*
+	 * Where readers wait for different events, and the lowest may not be published though a
+	 * later one is, it is for them to find out which it is.
+	 */
+	many = notify->stalled_many ||
+	       (notify->wake_many &&
+		READ_ONCE(notify->recorder->control->last_seqno) > notify->wake_at);
 	if (notify->looks)
 		notify->looks--;
 	again = notify->looks || stalled_at != MONAD_NOTIFY_NEVER;
 	spin_unlock_irq(&notify->lock);
 
-	/* With several stalled writers it is for the readers to find out which got on. */
 	wake = many ||
 	       (wake_at != MONAD_NOTIFY_NEVER && published(notify->recorder, wake_at)) ||
 	       (stalled_at != MONAD_NOTIFY_NEVER && published(notify->recorder, stalled_at));

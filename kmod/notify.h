@@ -49,6 +49,7 @@ struct monad_notify {
 	u64 stalled_at;       /* lowest event that a reader waits for a stalled writer with */
 	u64 forced_seqno;     /* up to here a watermark does not count */
 	bool stalled_many;    /* others wait for later ones */
+	bool wake_many;	      /* likewise of wake_at */
 	unsigned int looks;   /* that the worker still owes those who armed */
 	bool gone;	      /* no event will follow */
 	int forced;           /* a forced wakeup is on its way */

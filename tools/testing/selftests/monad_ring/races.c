@@ -667,7 +667,8 @@ static bool enough_of_the_module(void)
 {
 	const struct counts *n = &shared->n;
 
-	return n->loaded > 1 && n->unloaded > 1 && n->kept && n->made && n->opened && n->programs;
+	/* Whether a program gets in between two unloads is a matter of luck. */
+	return n->loaded > 1 && n->unloaded > 1 && n->kept && n->made && n->opened;
 }
 
 /* With a module that goes as soon as nobody uses it. */
