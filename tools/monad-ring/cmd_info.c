@@ -4,9 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include <monad_event/event_iterator.h>
 #include <monad_event/event_metadata.h>
 #include <monad_event/event_snapshot.h>
 
@@ -14,19 +12,8 @@
 #include "json_writer.h"
 #include "monad-ring.h"
 #include "printable.h"
+#include "ring_contents.h"
 #include "ring_handle.h"
-
-#define NSEC_PER_SEC UINT64_C(1000000000)
-
-/* What a ring holds at this moment. */
-struct contents {
-	uint64_t last_seqno;
-	uint64_t next_payload_byte;
-	uint64_t window_start;
-	uint64_t age_ns; /* of oldest: how far back the ring goes */
-	bool has_oldest, has_newest;
-	struct monad_event_descriptor oldest, newest; /* that can be read */
-};
 
 static void print_help(void)
 {
@@ -45,66 +32,11 @@ static void print_help(void)
 	      stdout);
 }
 
-/*
- * The oldest event that can be read: the very oldest, or in a busy ring, where
- * that is gone before one has looked, the oldest that is safe.
- */
-static void get_oldest(struct contents *contents, const struct ring_handle *handle)
-{
-	struct monad_event_iterator iter;
-	uint64_t seqno = monad_event_ring_oldest_seqno(&handle->ring);
-
-	contents->has_oldest = monad_event_ring_try_copy(&handle->ring, seqno, &contents->oldest);
-	if (contents->has_oldest || monad_event_ring_init_iterator(&handle->ring, &iter) != 0)
-		return;
-	monad_event_iterator_seek_oldest(&iter);
-	contents->has_oldest =
-		monad_event_iterator_try_copy(&iter, &contents->oldest) == MONAD_EVENT_SUCCESS;
-}
-
-/* The newest that is written; the last few allocated ones may not be. */
-static void get_newest(struct contents *contents, const struct ring_handle *handle)
-{
-	for (uint64_t i = 0; i < 64 && i < contents->last_seqno && !contents->has_newest; i++) {
-		uint64_t seqno = contents->last_seqno - i;
-
-		contents->has_newest = monad_event_ring_try_copy(&handle->ring, seqno,
-								 &contents->newest);
-	}
-}
-
-static void get_contents(struct contents *contents, const struct ring_handle *handle)
-{
-	const struct monad_event_ring_control *control = &handle->ring.header->control;
-	struct timespec ts;
-	uint64_t now;
-
-	memset(contents, 0, sizeof(*contents));
-	contents->last_seqno = monad_event_ring_last_seqno(&handle->ring);
-	contents->next_payload_byte =
-		__atomic_load_n(&control->next_payload_byte, __ATOMIC_RELAXED);
-	contents->window_start = __atomic_load_n(&control->buffer_window_start, __ATOMIC_RELAXED);
-	get_oldest(contents, handle);
-	get_newest(contents, handle);
-	clock_gettime(CLOCK_REALTIME, &ts);
-	now = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
-	if (contents->has_oldest && contents->oldest.record_epoch_nanos < now)
-		contents->age_ns = now - contents->oldest.record_epoch_nanos;
-}
-
 static const char *format_hash(char buf[65], const uint8_t *hash)
 {
 	for (int i = 0; i < 32; i++)
 		snprintf(buf + 2 * (size_t)i, 3, "%02x", hash[i]);
 	return buf;
-}
-
-/* The process that writes a ring file; 0 when there is none. */
-static pid_t writer_pid(const struct ring_handle *handle)
-{
-	pid_t pid;
-
-	return monad_event_ring_query_excl_writer_pid(handle->fd, &pid) == 0 ? pid : 0;
 }
 
 /* Not every writer knows it. */
@@ -185,9 +117,22 @@ static void plain_device(const struct monad_ring_info *info)
 		     "                    see dmesg");
 }
 
+static void plain_state(const struct ring_handle *handle)
+{
+	uint32_t state;
+
+	if (!ring_handle_state(handle, &state))
+		return;
+	if (state == MONAD_RING_STATE_LIVE)
+		printf("%-19s live\n", "state:");
+	else if (state == MONAD_RING_STATE_GONE)
+		printf("%-19s gone: no event will follow\n", "state:");
+	else
+		printf("%-19s %u, unknown\n", "state:", state);
+}
+
 static void plain_lost(const struct ring_handle *handle)
 {
-	const struct monad_ring_ext *ext = monad_event_ring_ext(&handle->ring);
 	const uint64_t *lost = ring_handle_lost(handle);
 
 	if (!lost)
@@ -196,12 +141,11 @@ static void plain_lost(const struct ring_handle *handle)
 	for (unsigned int i = 0; i < MONAD_RING_LOST_COUNT; i++)
 		printf("  %-17s %" PRIu64 "\n", ring_lost_name(i),
 		       __atomic_load_n(&lost[i], __ATOMIC_RELAXED));
-	printf("%-19s %" PRIu64 "\n", "events discarded:",
-	       handle->device ? handle->info.discarded
-			      : __atomic_load_n(&ext->discarded, __ATOMIC_RELAXED));
+	printf("%-19s %" PRIu64 "\n", "events discarded:", ring_handle_discarded(handle));
+	printf("%-19s %" PRIu64 "\n", "readers woken:", ring_handle_wakeups(handle));
 }
 
-static void print_plain(const struct ring_handle *handle, const struct contents *contents)
+static void print_plain(const struct ring_handle *handle, const struct ring_contents *contents)
 {
 	const struct monad_event_ring *ring = &handle->ring;
 	char buf[65], path[PATH_MAX];
@@ -226,13 +170,14 @@ static void print_plain(const struct ring_handle *handle, const struct contents 
 	if (handle->device) {
 		plain_device(&handle->info);
 	} else {
-		pid_t pid = writer_pid(handle);
+		pid_t pid = ring_handle_writer_pid(handle);
 
 		if (pid)
 			printf("%-19s process %d\n", "writer:", (int)pid);
 		else
 			printf("%-19s none\n", "writer:");
 	}
+	plain_state(handle);
 	plain_snapshot(monad_event_ring_snapshot_info(ring));
 	plain_ext(handle, monad_event_ring_ext(ring));
 	plain_lost(handle);
@@ -268,8 +213,8 @@ static void json_ext(struct json_writer *json, const struct ring_handle *handle)
 		json_s64_field(json, "realtime_offset_ns", ext->realtime_offset_ns);
 		json_u64_field(json, "chunks_total", ext->chunks_total);
 		json_u64_field(json, "chunks_huge", ext->chunks_huge);
-		json_u64_field(json, "discarded",
-			       __atomic_load_n(&ext->discarded, __ATOMIC_RELAXED));
+		json_u64_field(json, "discarded", ring_handle_discarded(handle));
+		json_u64_field(json, "wakeups", ring_handle_wakeups(handle));
 	}
 	if (lost) {
 		json_key(json, "lost");
@@ -299,10 +244,11 @@ static void json_snapshot(struct json_writer *json, const struct monad_event_sna
 	json_end_object(json);
 }
 
-static void print_json(const struct ring_handle *handle, const struct contents *contents)
+static void print_json(const struct ring_handle *handle, const struct ring_contents *contents)
 {
 	const struct monad_event_ring *ring = &handle->ring;
 	struct json_writer json;
+	uint32_t state;
 
 	json_init(&json, stdout, true);
 	json_begin_object(&json);
@@ -329,7 +275,7 @@ static void print_json(const struct ring_handle *handle, const struct contents *
 		json_u64_field(&json, "max_event_size", handle->info.max_event_size);
 		json_bool_field(&json, "kfuncs", handle->info.flags & MONAD_RING_F_KFUNCS);
 	} else {
-		pid_t pid = writer_pid(handle);
+		pid_t pid = ring_handle_writer_pid(handle);
 
 		json_key(&json, "writer_pid");
 		if (pid)
@@ -337,6 +283,8 @@ static void print_json(const struct ring_handle *handle, const struct contents *
 		else
 			json_null(&json);
 	}
+	if (ring_handle_state(handle, &state))
+		json_string_field(&json, "state", ring_state_name(state));
 	json_snapshot(&json, monad_event_ring_snapshot_info(ring));
 	json_ext(&json, handle);
 	json_end_object(&json);
@@ -351,7 +299,7 @@ int cmd_info(int argc, char **argv, bool json)
 		{0},
 	};
 	struct ring_handle handle;
-	struct contents contents;
+	struct ring_contents contents;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
@@ -372,7 +320,7 @@ int cmd_info(int argc, char **argv, bool json)
 		complain_lib();
 		return EXIT_FAILED;
 	}
-	get_contents(&contents, &handle);
+	ring_contents_get(&contents, &handle);
 	if (json)
 		print_json(&handle, &contents);
 	else

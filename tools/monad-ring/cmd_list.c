@@ -37,6 +37,8 @@ static void print_help(void)
 	      "\n"
 	      "HUGE says how many of the ring's 2 MiB chunks are huge pages: fewer than all cost\n"
 	      "speed. LOST are events that could not be recorded; 'monad-ring info' says why.\n"
+	      "WRITER is the process that writes to a file; none: it has died; gone: it has closed\n"
+	      "the ring, and no event will follow.\n"
 	      "\n"
 	      "Options:\n"
 	      "  -j, --json  print JSON\n"
@@ -52,8 +54,8 @@ static void print_help(void)
 static void list_header(struct list *list)
 {
 	if (!list->json && list->listed == 0)
-		printf("%-32s %-8s %-8s %12s %10s %14s %11s %8s\n", "RING", "KIND", "CONTENT",
-		       "DESCRIPTORS", "PAYLOAD", "LAST SEQNO", "HUGE", "LOST");
+		printf("%-32s %-8s %-8s %12s %10s %14s %11s %8s  %s\n", "RING", "KIND", "CONTENT",
+		       "DESCRIPTORS", "PAYLOAD", "LAST SEQNO", "HUGE", "LOST", "WRITER");
 	list->listed++;
 }
 
@@ -74,8 +76,24 @@ static bool get_chunks(const struct ring_handle *handle, uint32_t *huge, uint32_
 	return true;
 }
 
+/* Who writes to it. "none": its writer has died. */
+static const char *writer(const struct ring_handle *handle, char *buf, size_t size)
+{
+	const pid_t pid = ring_handle_writer_pid(handle);
+	uint32_t state;
+
+	if (pid)
+		snprintf(buf, size, "%d", (int)pid);
+	else if (ring_handle_state(handle, &state) && state == MONAD_RING_STATE_GONE)
+		snprintf(buf, size, "gone");
+	else
+		snprintf(buf, size, handle->device ? "kernel" : "none");
+	return buf;
+}
+
 static void list_plain(const struct ring_handle *handle)
 {
+	char writer_text[16];
 	char huge_text[32] = "-", lost[24] = "-", payload[FORMAT_SIZE_LEN], path[PATH_MAX];
 	uint32_t huge, total;
 
@@ -83,18 +101,20 @@ static void list_plain(const struct ring_handle *handle)
 		snprintf(huge_text, sizeof(huge_text), "%u/%u", huge, total);
 	if (ring_handle_lost(handle))
 		snprintf(lost, sizeof(lost), "%" PRIu64, ring_handle_lost_total(handle));
-	printf("%-32s %-8s %-8s %12" PRIu64 " %10s %14" PRIu64 " %11s %8s\n",
+	printf("%-32s %-8s %-8s %12" PRIu64 " %10s %14" PRIu64 " %11s %8s  %s\n",
 	       printable(path, sizeof(path), handle->path), ring_handle_kind(handle),
 	       monad_event_content_type_name(handle->ring.header->content_type),
 	       handle->ring.desc_capacity_mask + 1,
 	       format_size(payload, sizeof(payload), handle->ring.payload_buf_mask + 1),
-	       monad_event_ring_last_seqno(&handle->ring), huge_text, lost);
+	       monad_event_ring_last_seqno(&handle->ring), huge_text, lost,
+	       writer(handle, writer_text, sizeof(writer_text)));
 }
 
 static void list_json(struct json_writer *json, const struct ring_handle *handle)
 {
 	const struct monad_event_ring_header *header = handle->ring.header;
-	uint32_t huge, total;
+	const pid_t pid = ring_handle_writer_pid(handle);
+	uint32_t huge, total, state;
 
 	json_begin_object(json);
 	json_string_field(json, "path", handle->path);
@@ -111,6 +131,15 @@ static void list_json(struct json_writer *json, const struct ring_handle *handle
 	}
 	if (ring_handle_lost(handle))
 		json_u64_field(json, "lost_total", ring_handle_lost_total(handle));
+	if (ring_handle_state(handle, &state))
+		json_string_field(json, "state", ring_state_name(state));
+	if (!handle->device) {
+		json_key(json, "writer_pid");
+		if (pid)
+			json_s64(json, pid);
+		else
+			json_null(json);
+	}
 	json_end_object(json);
 }
 

@@ -2,7 +2,6 @@
 /* monad-ring watch: events as they are recorded. */
 #include <getopt.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,9 @@
 #include <monad_event/event_iterator.h>
 
 #include "event_output.h"
+#include "interrupt.h"
 #include "monad-ring.h"
+#include "parse.h"
 #include "ring_follow.h"
 #include "ring_handle.h"
 
@@ -19,8 +20,6 @@
 
 /* How often to look whether an idle ring's name leads to another ring by now. */
 #define STALE_CHECK_NS NSEC_PER_SEC
-
-static volatile sig_atomic_t stopped;
 
 /* Where to begin. */
 struct start {
@@ -60,22 +59,6 @@ static void print_help(void)
 	      "  monad-ring watch monad_ring --from oldest --type RQ_COMPLETE --count 100\n"
 	      "  monad-ring watch monad_ring --tag cgroup=4711 --timeout 10 --json\n",
 	      stdout);
-}
-
-static void on_signal(int signal)
-{
-	(void)signal;
-	stopped = 1;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = on_signal};
-
-	/* No SA_RESTART: a sleep ends at once. */
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
 }
 
 static uint64_t now_ns(void)
@@ -171,7 +154,7 @@ static void run(struct watch *watch)
 	uint64_t missed;
 
 	watch->stale_check_ns = now_ns() + STALE_CHECK_NS;
-	while (go_on && !stopped) {
+	while (go_on && !interrupted) {
 		switch (ring_follow_next(&watch->follow, &event, &missed)) {
 		case RING_FOLLOW_EVENT:
 			go_on = event_output_event(&watch->output, &watch->iter, &event);
@@ -237,7 +220,7 @@ static int watch_ring(struct watch *watch, const char *name)
 	} else if (begin(watch)) {
 		seek_start(&watch->iter, &watch->start);
 		setvbuf(stdout, NULL, _IOLBF, 0);
-		catch_signals();
+		catch_interrupts();
 		run(watch);
 		event_output_finish(&watch->output);
 		ret = finish_output();

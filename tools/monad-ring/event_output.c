@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "event_output.h"
 #include "format.h"
 #include "monad-ring.h"
+#include "parse.h"
 
 const char event_output_help[] =
 	"  -t, --type TYPE          only events of this type, by name or number; may be\n"
@@ -22,18 +22,6 @@ const char event_output_help[] =
 	"  -x, --hex                print payloads in full, hexadecimal\n"
 	"  -j, --json               one JSON object a line\n"
 	"  -h, --help               this\n";
-
-bool parse_u64(const char *text, uint64_t *value)
-{
-	char *end;
-
-	/* strtoull() would take " -1" as well. */
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	*value = strtoull(text, &end, text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10);
-	return errno == 0 && *end == '\0';
-}
 
 static const char *parse_tag(struct event_output *output, const char *text)
 {

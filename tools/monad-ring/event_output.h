@@ -61,9 +61,6 @@ extern const char event_output_help[];
 /* NULL, or what is wrong with the value of option @opt. */
 const char *event_output_option(struct event_output *output, int opt, const char *value);
 
-/* Decimal, or hexadecimal with 0x, and nothing else. */
-bool parse_u64(const char *text, uint64_t *value);
-
 /*
  * Looks up what was asked for in the ring that is to be printed. False, with a
  * message, when it does not exist there. May be called again for another ring.

@@ -117,6 +117,62 @@ uint64_t ring_handle_lost_total(const struct ring_handle *handle)
 	return total;
 }
 
+uint64_t ring_handle_discarded(const struct ring_handle *handle)
+{
+	const struct monad_ring_ext *ext = monad_event_ring_ext(&handle->ring);
+
+	if (handle->device)
+		return handle->info.discarded;
+	return ext ? __atomic_load_n(&ext->discarded, __ATOMIC_RELAXED) : 0;
+}
+
+uint64_t ring_handle_wakeups(const struct ring_handle *handle)
+{
+	const struct monad_ring_ext *ext = monad_event_ring_ext(&handle->ring);
+
+	/* Zero where the module is older than the field. */
+	if (handle->device)
+		return handle->info.wakeups;
+	return ext ? __atomic_load_n(&ext->wakeups, __ATOMIC_RELAXED) : 0;
+}
+
+bool ring_handle_refresh(struct ring_handle *handle)
+{
+	struct monad_ring_info info;
+
+	if (!handle->device)
+		return true;
+	if (monad_event_ring_query_device(handle->fd, &info) != 0)
+		return false;
+	handle->info = info;
+	return true;
+}
+
+bool ring_handle_state(const struct ring_handle *handle, uint32_t *state)
+{
+	const struct monad_ring_ext *ext = monad_event_ring_ext(&handle->ring);
+
+	if (ext)
+		*state = __atomic_load_n(&ext->state, __ATOMIC_RELAXED);
+	return ext;
+}
+
+const char *ring_state_name(uint32_t state)
+{
+	return state == MONAD_RING_STATE_LIVE	? "live"
+	       : state == MONAD_RING_STATE_GONE ? "gone"
+						: "unknown";
+}
+
+pid_t ring_handle_writer_pid(const struct ring_handle *handle)
+{
+	pid_t pid;
+
+	if (handle->device || monad_event_ring_query_excl_writer_pid(handle->fd, &pid) != 0)
+		return 0;
+	return pid;
+}
+
 bool ring_handle_schema_known(const struct ring_handle *handle)
 {
 	/* Without a hash there is nothing to compare with. */

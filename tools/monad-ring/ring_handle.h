@@ -41,6 +41,23 @@ const uint64_t *ring_handle_lost(const struct ring_handle *handle);
 /* Sum of the loss counters; 0 when there are none. */
 uint64_t ring_handle_lost_total(const struct ring_handle *handle);
 
+/* What else is counted; 0 when it is not. */
+uint64_t ring_handle_discarded(const struct ring_handle *handle);
+uint64_t ring_handle_wakeups(const struct ring_handle *handle);
+
+/*
+ * Of a device, these are what they were when it was opened, until this asks again. False, and
+ * nothing changed: it does not answer.
+ */
+bool ring_handle_refresh(struct ring_handle *handle);
+
+/* enum monad_ring_state; false when the ring does not say. */
+bool ring_handle_state(const struct ring_handle *handle, uint32_t *state);
+const char *ring_state_name(uint32_t state);
+
+/* The process that writes a ring file; 0 when there is none. */
+pid_t ring_handle_writer_pid(const struct ring_handle *handle);
+
 /* Whether this program's names and decoders are those of the ring's writer. */
 bool ring_handle_schema_known(const struct ring_handle *handle);
 

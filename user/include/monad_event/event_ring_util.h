@@ -67,6 +67,27 @@ int monad_event_ring_open_fd(const char *name, int *ring_fd, char *path, size_t 
  */
 int monad_event_ring_query_device(int ring_fd, struct monad_ring_info *info);
 
+/*
+ * Makes a ring of the kernel module's, which lives until it is destroyed or the module is
+ * unloaded: /dev/monad_ring-NAME. @create: see struct monad_ring_create; zero all of it, then set
+ * size, name, numa_node (-1: any), and what else is wanted. ring_id is filled in.
+ *
+ * EINVAL: a size that was not set, a name that is none, or what the module does not know.
+ * ENOENT, ENXIO: the module is not loaded. ENOTTY: it is too old for this. EACCES, EPERM: not
+ * allowed, it takes CAP_PERFMON or CAP_SYS_ADMIN. EEXIST: there is one of this name. ENOSPC: there
+ * are 64. ENOMEM: of that size. ERANGE: a shift out of bounds, or too small for this machine's
+ * CPUs. ENODEV: no such NUMA node. EFAULT: NULL.
+ */
+int monad_event_ring_create_device(struct monad_ring_create *create);
+
+/*
+ * Destroys the kernel's ring @name (without "monad_ring-"): nobody can open it or write to it any
+ * more; who has it mapped keeps it, and finds MONAD_RING_STATE_GONE in it. ENOENT: there is none,
+ * or no module. EBUSY: it is the default ring, which goes with the module only. Otherwise as
+ * monad_event_ring_create_device().
+ */
+int monad_event_ring_destroy_device(const char *name);
+
 struct monad_event_ring_simple_config {
 	uint8_t descriptors_shift;    /* log2 of the number of descriptors */
 	uint8_t payload_buf_shift;    /* log2 of bytes of payload */

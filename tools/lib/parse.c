@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "monad_storage.h"
 #include "parse.h"
+
+#define NSEC_PER_SEC	  UINT64_C(1000000000)
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+bool parse_u64(const char *text, uint64_t *value)
+{
+	char *end;
+
+	/* strtoull() would take " -1" as well. */
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10);
+	return errno == 0 && *end == '\0';
+}
 
 int parse_duration(const char *text, uint64_t *ns)
 {

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Times as people write them. */
-#ifndef MONAD_STORAGE_PARSE_H
-#define MONAD_STORAGE_PARSE_H
+/* Numbers and times as people write them. */
+#ifndef MONAD_TOOLS_PARSE_H
+#define MONAD_TOOLS_PARSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Decimal, or hexadecimal with 0x, and nothing else. */
+bool parse_u64(const char *text, uint64_t *value);
 
 /* "10ms", "1.5s", "2h"; a bare number is seconds. 0 or -1. */
 int parse_duration(const char *text, uint64_t *ns);
@@ -15,4 +19,4 @@ int parse_duration(const char *text, uint64_t *ns);
  */
 int parse_time(const char *text, uint64_t now_ns, uint64_t *ns);
 
-#endif /* MONAD_STORAGE_PARSE_H */
+#endif /* MONAD_TOOLS_PARSE_H */
