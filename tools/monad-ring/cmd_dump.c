@@ -2,6 +2,7 @@
 /* monad-ring dump: everything that is in a ring now. */
 #include <getopt.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <monad_event/event_iterator.h>
 
@@ -9,6 +10,8 @@
 #include "monad-ring.h"
 #include "ring_handle.h"
 #include "ring_walk.h"
+
+enum { OPT_RAW = 256 };
 
 static void print_help(void)
 {
@@ -20,11 +23,13 @@ static void print_help(void)
 	      "Options:\n",
 	      stdout);
 	fputs(event_output_help, stdout);
-	fputs("\n"
+	fputs("      --raw                print the bytes of payloads and nothing else\n"
+	      "\n"
 	      "EXAMPLES\n"
 	      "  monad-ring dump monad_ring\n"
 	      "  monad-ring dump --type RQ_REQUEUE --hex monad_ring\n"
-	      "  monad-ring dump --json ./ring-file | jq 'select(.size > 4096)'\n",
+	      "  monad-ring dump --json ./ring-file | jq 'select(.size > 4096)'\n"
+	      "  monad-ring dump --type SAMPLE --raw ./ring-file >samples\n",
 	      stdout);
 }
 
@@ -54,6 +59,7 @@ int cmd_dump(int argc, char **argv, bool json)
 {
 	static const struct option options[] = {
 		EVENT_OUTPUT_LONG_OPTIONS,
+		{"raw", no_argument, NULL, OPT_RAW},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
@@ -72,10 +78,19 @@ int cmd_dump(int argc, char **argv, bool json)
 		if (opt == '?')
 			return usage_error("dump",
 					   "unknown option, or value missing:", argv[optind - 1]);
+		if (opt == OPT_RAW) {
+			output.raw = true;
+			continue;
+		}
 		wrong = event_output_option(&output, opt, optarg);
 		if (wrong)
 			return usage_error("dump", wrong, optarg);
 	}
+	if (output.raw && (output.json || output.hex))
+		return usage_error("dump", "--raw does not go with --json and --hex", NULL);
+	if (output.raw && isatty(STDOUT_FILENO))
+		return usage_error("dump", "--raw is not for a terminal; use a file or a pipe",
+				   NULL);
 	if (argc - optind != 1)
 		return usage_error("dump", "wants the name of one ring", NULL);
 	if (ring_handle_open(&handle, argv[optind]) != 0) {

@@ -300,9 +300,11 @@ bool event_output_event(struct event_output *output, struct monad_event_iterator
 	metadata = monad_event_ring_lookup_metadata(output->ring, event->event_type);
 	type_name = metadata ? metadata->c_name : NULL;
 	decoder = decoder_lookup(output->ring, event->event_type);
-	payload = get_payload(output, iter, event, decoder || output->hex, &expired);
+	payload = get_payload(output, iter, event, decoder || output->hex || output->raw, &expired);
 	output->expired += expired;
-	if (output->json)
+	if (output->raw)
+		fwrite(payload, 1, payload ? event->payload_size : 0, stdout);
+	else if (output->json)
 		print_json(output, event, type_name, decoder, payload, expired);
 	else
 		print_plain(output, event, type_name, decoder, payload, expired);

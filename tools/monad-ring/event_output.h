@@ -19,6 +19,7 @@ struct event_output {
 	/* options */
 	bool json;
 	bool hex;
+	bool raw; /* the bytes of payloads and nothing else */
 	uint64_t count;				  /* stop after so many events; 0: do not */
 	const char *type_names[MAX_TYPE_FILTERS]; /* any of them */
 	size_t type_count;

@@ -19,18 +19,25 @@ static const struct command {
 	{"info", cmd_info, "show everything about one ring"},
 	{"watch", cmd_watch, "print events as they are recorded"},
 	{"dump", cmd_dump, "print all events that are in a ring"},
+	{"stat", cmd_stat, "show how fast rings are written to"},
+	{"snapshot", cmd_snapshot, "keep what is in a ring in a compressed file"},
+	{"copy", cmd_copy, "copy a ring to a ring file or a snapshot"},
+	{"check", cmd_check, "look for anything that is wrong with a ring"},
+	{"create", cmd_create, "make a kernel ring or a ring file"},
+	{"destroy", cmd_destroy, "destroy kernel rings and ring files"},
 };
 
 static void print_help(FILE *out)
 {
 	fputs("Usage: monad-ring [--json] COMMAND [ARGUMENTS]\n"
 	      "\n"
-	      "Looks at event rings: those of the monad_ring kernel module, and ring files.\n"
+	      "Makes, looks at and keeps event rings: those of the monad_ring kernel module, ring\n"
+	      "files, and snapshots of both.\n"
 	      "\n"
 	      "Commands:\n",
 	      out);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		fprintf(out, "  %-7s %s\n", commands[i].name, commands[i].summary);
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
 	fputs("\n"
 	      "Options:\n"
 	      "  -j, --json     print JSON\n"
@@ -47,7 +54,9 @@ static void print_help(FILE *out)
 	      "  monad-ring list\n"
 	      "  monad-ring info monad_ring\n"
 	      "  monad-ring watch monad_ring --from oldest --type RQ_COMPLETE\n"
-	      "  monad-ring dump --json /dev/monad_ring | jq .name | sort | uniq -c\n",
+	      "  monad-ring dump --json /dev/monad_ring | jq .name | sort | uniq -c\n"
+	      "  monad-ring stat --interval 1 monad_ring\n"
+	      "  monad-ring snapshot --since 5m -o incident.zst monad_ring\n",
 	      out);
 }
 

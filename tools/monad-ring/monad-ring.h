@@ -12,6 +12,12 @@ int cmd_list(int argc, char **argv, bool json);
 int cmd_info(int argc, char **argv, bool json);
 int cmd_watch(int argc, char **argv, bool json);
 int cmd_dump(int argc, char **argv, bool json);
+int cmd_stat(int argc, char **argv, bool json);
+int cmd_snapshot(int argc, char **argv, bool json);
+int cmd_copy(int argc, char **argv, bool json);
+int cmd_check(int argc, char **argv, bool json);
+int cmd_create(int argc, char **argv, bool json);
+int cmd_destroy(int argc, char **argv, bool json);
 
 /* "monad-ring: ..." to stderr, safe for a terminal. */
 __attribute__((format(printf, 1, 2))) void complain(const char *fmt, ...);
