@@ -16,9 +16,6 @@
 /* Positions above this would come to their end in a lifetime. */
 #define MAX_POSITION (UINT64_C(1) << 62)
 
-/* Bytes of struct monad_ring_ext up to and with the loss counters. */
-#define EXT_MIN_SIZE 192
-
 #define HEADER_OFFSET(field) offsetof(struct monad_event_ring_header, field)
 #define EXT_OFFSET(field)    (MONAD_RING_EXT_OFFSET + offsetof(struct monad_ring_ext, field))
 
@@ -145,7 +142,7 @@ static void check_ext(struct ring_check *check, const struct monad_ring_ext *ext
 	const uint32_t size = ext->size;
 	uint64_t newer = 0;
 
-	if (size < EXT_MIN_SIZE || size > 4096)
+	if (size > MONAD_EVENT_SNAPSHOT_INFO_OFFSET - MONAD_RING_EXT_OFFSET)
 		ring_check_found(check, CHECK_EXT, 0, EXT_OFFSET(size),
 				 "the extension block says that it has %u bytes", size);
 	if (ext->abi_version != MONAD_RING_ABI_VERSION)

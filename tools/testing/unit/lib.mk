@@ -13,6 +13,8 @@ $(O)/unit/test_lib_device: UNIT_WRAP = -Wl,--wrap=ioctl,--wrap=fstat
 
 # test_lib_no_syscall counts allocations, too.
 $(O)/unit/test_lib_no_syscall: UNIT_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+# As test_lib_device, but for the calls that need the device's name.
+$(O)/unit/test_lib_ring_device: UNIT_WRAP = -Wl,--wrap=ioctl,--wrap=open,--wrap=close
 
 $(O)/unit/test_lib_%: tools/testing/unit/test_lib_%.c $(LIB_A) tools/testing/unit/lib.mk
 	@mkdir -p $(@D)
@@ -50,7 +52,7 @@ $(O)/unit/test_lib_compat: tools/testing/unit/test_lib_compat.c $(LIB_A) tools/t
 	$(CC) -std=c17 $(COMPAT_CFLAGS) $(LDFLAGS) -o $@ $< $(LIB_A) $(LIB_LIBS) -pthread
 
 # Runs the command that is built.
-$(O)/unit/test_lib_tool $(O)/unit/test_lib_snapshot_tool: $(MONAD_RING)
+$(O)/unit/test_lib_tool $(O)/unit/test_lib_tool_verbs $(O)/unit/test_lib_snapshot_tool: $(MONAD_RING)
 
 # The same for the examples.
 $(O)/unit/test_lib_examples: $(O)/bin/eventwatch $(O)/bin/eventwatch-cc

@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The verbs of monad-ring that make, keep, measure and check rings: on files. */
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <monad/event_ring.h>
+#include <monad/storage_event.h>
+#include <monad_event/event_metadata.h>
+#include <monad_event/event_recorder.h>
+#include <monad_event/event_ring_writer.h>
+#include <monad_event/event_snapshot.h>
+
+#include "ring_image.h"
+#include "tap.h"
+
+static char bin[PATH_MAX];
+static char dir[] = "/tmp/monad-test-XXXXXX";
+static char output[262144];
+
+/* Runs a command in the shell; its exit status, output in @output. */
+static int run(const char *command)
+{
+	char line[3 * PATH_MAX];
+	size_t len;
+	FILE *pipe;
+	int status;
+
+	snprintf(line, sizeof(line), "cd %s; PATH=%s:$PATH TZ=UTC; export TZ; %s", dir, bin,
+		 command);
+	pipe = popen(line, "re");
+	if (!pipe)
+		bail_out("popen");
+	len = fread(output, 1, sizeof(output) - 1, pipe);
+	output[len] = '\0';
+	while (fgetc(pipe) != EOF)
+		;
+	status = pclose(pipe);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* What of @output is wanted, and all of it when it is not there. */
+static void says(const char *text)
+{
+	if (!ok(strstr(output, text), "says '%.*s'", (int)strcspn(text, "\n"), text))
+		diag("%s", output);
+}
+
+static void path_of(char *path, const char *name)
+{
+	snprintf(path, PATH_MAX, "%s/%s", dir, name);
+}
+
+/* A process that writes to a ring file, @per_second events of 100 bytes, until it is killed. */
+static pid_t start_writer(const char *config, long per_second)
+{
+	const struct monad_event_ring_writer_options options = {
+		.size = sizeof(options),
+		.content_type = MONAD_EVENT_CONTENT_TYPE_TEST,
+		.schema_hash = g_monad_test_event_schema_hash,
+	};
+	const struct timespec pause = {0, 10000000};
+	struct monad_event_ring_writer *writer;
+	struct monad_event_recorder recorder;
+	static const uint8_t payload[100];
+	char path[PATH_MAX];
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	path_of(path, config);
+	if (pipe(ready) != 0)
+		bail_out("pipe");
+	pid = fork();
+	if (pid == 0) {
+		if (monad_event_ring_writer_open(path, &options, &writer) ||
+		    monad_event_ring_init_recorder(monad_event_ring_writer_ring(writer),
+						   &recorder))
+			_exit(1);
+		if (write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;) {
+			for (long i = 0; i < per_second / 100; i++)
+				monad_event_recorder_output(&recorder, MONAD_TEST_EVENT_VLT,
+							    payload, sizeof(payload));
+			nanosleep(&pause, NULL);
+		}
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		bail_out("no writer");
+	close(ready[0]);
+	return pid;
+}
+
+static void stop_writer(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void test_create(void)
+{
+	pid_t pid;
+
+	eq_int(run("monad-ring create --content test --mode 0640 ./made:11:22 2>/dev/null"), 0,
+	       "create a file");
+	eq_str(output, "./made: 2048 events, 4 MiB of payload\n", "which is told");
+	eq_int(run("stat -c %a made; monad-ring info ./made"), 0, "it is a ring");
+	ok(strncmp(output, "640\n", 4) == 0, "of that mode");
+	says("content type:       1 (test)\n");
+	says("descriptors:        2048\n");
+	says("state:              gone: no event will follow\n");
+	eq_int(run("monad-ring --json create -c 4711 -s $(printf '%064d' 12) ./made:10:21 "
+		   "2>/dev/null | tr -d ' \\n'"), 0, "made anew, of a content type of its own");
+	eq_str(output,
+	       "{\"path\":\"./made\",\"kind\":\"file\",\"content_type\":4711,"
+	       "\"descriptor_capacity\":1024,\"payload_buf_size\":2097152}",
+	       "in JSON");
+	eq_int(run("monad-ring info --json ./made | grep -c "
+		   "'\"schema_hash\": \"0*12\"\\|\"generation\": 2\\|\"wakeups\": 0'"), 0, "info");
+	eq_str(output, "3\n", "has schema hash, generation and wakeups");
+	eq_int(run("monad-ring create -c test ./made:10:21 2>&1 >/dev/null"), 0,
+	       "the library's warning");
+	says("monad-ring: warning: This event ring is not on a hugetlbfs");
+	eq_int(run("echo hello >text; monad-ring create -c test ./text:10:21 2>&1"), 1,
+	       "a file that is no ring");
+	says("is not an event ring");
+	eq_int(run("cat text"), 0, "is left alone");
+	eq_str(output, "hello\n", "it is");
+	pid = start_writer("live:10:21", 100);
+	eq_int(run("monad-ring create -c test ./live:10:21 2>&1"), 1, "one that is written to");
+	says("in use by process ");
+	eq_int(run("monad-ring list . 2>/dev/null | grep -c ' gone$'"), 0, "list");
+	eq_int(run("monad-ring list . 2>/dev/null | sed -n 's/^.\\/live .* //p'"), 0, "list");
+	eq_int(atoi(output), pid, "names the writer");
+	eq_int(run("monad-ring list --json . | grep -A1 '\"live\"' | tail -1"), 0, "in JSON");
+	ok(strstr(output, "\"writer_pid\": ") && atoi(strchr(output, ':') + 1) == pid, "too");
+	stop_writer(pid);
+	eq_int(run("monad-ring list . 2>/dev/null | grep '^./live.* none$'"), 0, "a dead one");
+}
+
+static void test_destroy(void)
+{
+	pid_t pid;
+
+	eq_int(run("cp made d1; cp made d2; monad-ring destroy ./d1 ./nope ./text ./d2 2>&1"), 1,
+	       "destroy goes on");
+	says("./d1: removed\n");
+	says("./d2: removed\n");
+	says("`./nope`: No such file");
+	says("./text is not an event ring");
+	eq_int(run("ls d1 d2 2>/dev/null; cat text"), 0, "what is no ring is there");
+	eq_str(output, "hello\n", "and nothing else");
+	pid = start_writer("live2:10:21", 100);
+	eq_int(run("monad-ring destroy ./live2 2>&1"), 1, "a live one");
+	says("./live2 is in use by process ");
+	ok(atoi(strstr(output, "process ") + 8) == pid && strstr(output, "(test_lib_tool_v"),
+	   "of that writer");
+	eq_int(run("test -e live2"), 0, "it stays");
+	stop_writer(pid);
+	eq_int(run("monad-ring destroy --json ./live2 | tr -d ' \\n'"), 0, "when its writer is dead");
+	eq_str(output, "{\"destroyed\":[{\"path\":\"./live2\",\"kind\":\"file\"}]}", "in JSON");
+	eq_int(run("cp made d1; ln -s d1 link; monad-ring destroy ./link 2>&1"), 1, "a link");
+	says("symbolic link");
+	eq_int(run("test -L link && test -e d1 && rm link d1"), 0, "both are there");
+	eq_int(run("zstd -q made -o made.zst 2>/dev/null || cp snap.zst made.zst; "
+		   "monad-ring destroy ./made.zst /dev/null /tmp 2>&1"), 1, "what is not for it");
+	says("is a snapshot");
+	says("not a monad_ring device");
+	says("neither a ring device nor a file");
+}
+
+/* Events 1 to 5 at times of 1 ns apart; and 3000 of them in 1024 slots. */
+static void make_rings(void)
+{
+	struct monad_ring_ext ext = {.size = sizeof(ext), .abi_version = 1};
+	struct image image;
+
+	memcpy(ext.magic, "MONADEXT", 8);
+	ext.uuid[0] = 1;
+	ext.state = MONAD_RING_STATE_GONE;
+	image_create(&image, 10, 21, 0);
+	memcpy(image.map + MONAD_RING_EXT_OFFSET, &ext, sizeof(ext));
+	memcpy(image.map + 8, g_monad_test_event_schema_hash, 32);
+	put_events_up_to(&image, 5);
+	image_save(&image, dir, "small");
+	put_events_up_to(&image, 3000);
+	image_save(&image, dir, "wrapped");
+	image_destroy(&image);
+}
+
+static void test_snapshot(void)
+{
+	eq_int(run("monad-ring snapshot -o snap.zst ./small"), 0, "snapshot");
+	says("written:            snap.zst (");
+	says("134 MiB decompressed)\n");
+	says("events:             1 to 5\n"
+	     "recorded:           2023-11-14 22:13:20.000000001 to 2023-11-14 22:13:20.000000005\n"
+	     "copied:             5\n"
+	     "missed:             0 (0 for their payload)\n"
+	     "not written yet:    0\n");
+	eq_int(run("monad-ring dump ./small >a 2>&1; monad-ring dump ./snap.zst >b 2>&1; cmp a b"),
+	       0, "it has the same events");
+	eq_int(run("monad-ring snapshot --first 2 --last 3 --json -o s2 ./small | "
+		   "grep -e seqno -e copied"), 0, "a range, in JSON");
+	eq_str(output,
+	       "  \"first_seqno\": 2,\n  \"last_seqno\": 3,\n  \"copied\": 2,\n"
+	       "  \"base_seqno\": 2,\n", "of two");
+	eq_int(run("monad-ring snapshot --first 2 -o - --level 1 ./wrapped 2>msg >s3; cat msg; "
+		   "monad-ring info ./s3 | grep 'of these'"), 0, "to a pipe");
+	says("written:            standard output");
+	says("missed:             1975 (0 for their payload)");
+	says("of these:           1024 copied, 1975 missed");
+	eq_int(run("monad-ring snapshot --from '2023-11-14 22:13:20' --to '2023-11-14 22:13:21' "
+		   "-o s4 ./small | grep copied"), 0, "a time");
+	says("copied:             5\n");
+	eq_int(run("monad-ring snapshot --from '2023-11-14 22:13:19' -o s4 ./wrapped 2>&1"), 0,
+	       "a time that is gone");
+	says("warning: the ring goes back to 2023-11-14 22:13:20.000001977 only");
+	eq_int(run("monad-ring snapshot --since 5m -o s4 ./small 2>&1"), 0, "nothing so new");
+	says("warning: there are no such events");
+	eq_int(run("rm -f *-2*.zst; monad-ring snapshot ./small && monad-ring snapshot ./small && "
+		   "ls | grep -c '^small-20[0-9]*-[0-9]*\\(-2\\)*.zst$'"), 0, "a name of its own");
+	ok(strstr(output, "\n2\n"), "and another one");
+	eq_int(run("monad-ring snapshot -o ./small ./small 2>&1"), 2, "onto itself");
+	says("is the ring itself");
+	eq_int(run("monad-ring dump ./small >b 2>&1; cmp a b"), 0, "the ring is as it was");
+	eq_int(run("script -qec 'monad-ring snapshot -o - ./small' /dev/null 2>&1"), 2,
+	       "to a terminal");
+	says("not written to a terminal");
+	eq_int(run("mkfifo fifo; monad-ring info ./small >/dev/null; cat fifo >s5 & "
+		   "monad-ring snapshot -o fifo ./small >/dev/null; wait; cmp s5 snap.zst | "
+		   "head -c 0; monad-ring dump ./s5 2>/dev/null | wc -l"), 0, "to a FIFO");
+	eq_str(output, "5\n", "all of it");
+	eq_int(run("monad-ring snapshot -o - ./small 2>&1 >/dev/full"), 1, "no room");
+	says("No space left");
+	eq_int(run("monad-ring snapshot -o /nonexistent/x ./small 2>&1"), 1, "no directory");
+	says("/nonexistent");
+}
+
+static void test_copy(void)
+{
+	struct stat st;
+	char path[PATH_MAX];
+	pid_t pid;
+
+	eq_int(run("monad-ring copy ./small ./c1"), 0, "copy a file to a file");
+	says("written:            ./c1 (134 MiB)\n");
+	says("copied:             5\n");
+	eq_int(run("monad-ring dump ./c1 >b 2>&1; cmp a b && monad-ring check ./c1"), 0,
+	       "the same events, sound");
+	path_of(path, "c1");
+	ok(stat(path, &st) == 0 && st.st_blocks * 512 < 1 << 20, "sparse: %ld blocks",
+	   (long)st.st_blocks);
+	eq_int(run("monad-ring copy ./small c2.zst && monad-ring copy ./c2.zst c3.zst && "
+		   "cmp c2.zst c3.zst && monad-ring copy ./c2.zst c4 && monad-ring dump ./c4 "
+		   ">b 2>&1; cmp a b"), 0, "to a snapshot, a snapshot of that, and back");
+	eq_int(run("zstd -dqc c2.zst >c5 && cmp c4 c5 || ! zstd --version >/dev/null"), 0,
+	       "what zstd makes of it");
+	eq_int(run("monad-ring copy --snapshot ./wrapped c6 && monad-ring info ./c6 | "
+		   "grep -c snapshot"), 0, "--snapshot");
+	eq_int(run("monad-ring copy ./s3 c7 --json | grep -e copied -e missed -e first_seqno"), 0,
+	       "of a snapshot that missed some");
+	eq_str(output, "  \"first_seqno\": 2,\n  \"copied\": 1024,\n  \"missed\": 1975,\n",
+	       "tells that");
+	eq_int(run("monad-ring copy ./wrapped ./c1 2>&1"), 1, "what is there");
+	says("./c1 exists; --force");
+	eq_int(run("monad-ring copy --force ./wrapped ./c1 && monad-ring dump ./c1 2>/dev/null | "
+		   "wc -l | grep 1024"), 0, "--force");
+	eq_int(run("monad-ring copy -f ./c1 ./c1 2>&1; ln c1 c8; monad-ring copy -f ./c1 ./c8 2>&1"),
+	       1, "to itself");
+	says("same file");
+	eq_int(run("monad-ring copy -f ./small . 2>&1"), 1, "to a directory");
+	says("no regular file");
+	pid = start_writer("live3:10:21", 100);
+	eq_int(run("monad-ring copy -f ./small live3 2>&1"), 1, "over a live ring");
+	says("writes to live3");
+	stop_writer(pid);
+	eq_int(run("monad-ring copy ./small /nonexistent/x 2>&1"), 1, "no directory");
+	eq_int(run("ulimit -f 1; trap '' XFSZ; monad-ring copy ./small c9 2>&1"), 1, "no room");
+	says("File too large");
+	eq_int(run("ls -A | grep -e c9 -e .copy-"), 1, "leaves nothing behind");
+}
+
+static double number_after(const char *key)
+{
+	const char *at = strstr(output, key);
+
+	return at ? atof(at + strlen(key)) : -1;
+}
+
+static void test_stat(void)
+{
+	pid_t pid = start_writer("rate:14:21", 10000);
+	double rate;
+
+	eq_int(run("monad-ring stat --count 3 --interval 0.5 ./rate ./small"), 0, "stat");
+	ok(strncmp(output, "RING ", 5) == 0, "a header");
+	eq_int(run("monad-ring stat --count 3 --interval 0.5 ./rate ./small | wc -l"), 0, "lines");
+	eq_str(output, "7\n", "two a time");
+	eq_int(run("monad-ring stat --json --count 2 ./rate | tail -1"), 0, "in JSON");
+	/* 112 bytes each: 2 MiB are 18724 events, and there are 16384 descriptors. */
+	rate = number_after("\"events_per_s\":");
+	ok(rate > 500 && rate < 15000, "events/s are what is written: %g", rate);
+	ok(number_after("\"payload_bytes_per_s\":") / rate > 111 &&
+		   number_after("\"payload_bytes_per_s\":") / rate < 113,
+	   "payload bytes as well");
+	ok(number_after("\"lap_s\":") * rate > 16383 && number_after("\"lap_s\":") * rate < 16385,
+	   "lap time is that of its descriptors");
+	says("\"lap_by\":\"descriptors\"");
+	says("\"since_creation\":false");
+	eq_int(run("monad-ring stat --json ./rate"), 0, "since it was created");
+	rate = number_after("\"events_per_s\":");
+	ok(rate > 500 && rate < 15000, "at about the same rate: %g", rate);
+	says("\"since_creation\":true");
+	eq_int(run("monad-ring stat -i 0.2 ./rate & sleep 0.7; kill -INT $!; wait $!"), 0,
+	       "an interrupt is a clean end");
+	eq_int(run("monad-ring stat -i 0.1 ./rate | head -2 | wc -l"), 0, "so is a reader's");
+	stop_writer(pid);
+	eq_int(run("monad-ring stat ./snap.zst 2>&1"), 1, "a snapshot");
+	says("to which nobody writes");
+	eq_int(run("monad-ring stat ./wrapped | tail -1 | tr -s ' '"), 0,
+	       "a copy that has wrapped: nobody knows since when");
+	says("./wrapped - - - ");
+}
+
+/* Losses by cause, and discarded events. */
+static void test_stat_losses(void)
+{
+	struct monad_ring_ext ext = {.size = sizeof(ext), .abi_version = 1};
+	struct image image;
+
+	memcpy(ext.magic, "MONADEXT", 8);
+	ext.lost[MONAD_RING_LOST_STALLED] = UINT64_C(1) << 50;
+	ext.lost[MONAD_RING_LOST_RING_GONE] = UINT64_C(1) << 50;
+	ext.discarded = UINT64_C(1) << 50;
+	image_create(&image, 10, 21, 0);
+	memcpy(image.map + MONAD_RING_EXT_OFFSET, &ext, sizeof(ext));
+	image_save(&image, dir, "lossy");
+	image_destroy(&image);
+	eq_int(run("sleep 0.1; monad-ring stat ./lossy | grep -c '  stalled=[0-9]*$'"), 0,
+	       "what was lost, by cause");
+	eq_int(run("monad-ring stat --json ./lossy"), 0, "in JSON");
+	says("\"lost_per_s\":{\"stalled\":");
+	ok(!strstr(output, "ring_gone") && number_after("\"discarded_per_s\":") > 1e6,
+	   "and discarded ones");
+}
+
+/* One fault each in a ring that is sound otherwise. */
+static void test_check_faults(void)
+{
+	static const struct {
+		uint64_t offset, value;
+		int bytes;
+		const char *kind, *text;
+		int status;
+	} faults[] = {
+		{64, UINT64_C(1) << 63, 8, "control", "number 9223372036854775808", 1},
+		{72, 81, 8, "control", "no multiple of 16", 1},
+		{128, 96, 8, "control", "good from byte 96 on and end at 80", 1},
+		{72, UINT64_C(1) << 40, 8, "control", "more than the buffer has", 1},
+		{80, 1, 1, "reserved", "1 bytes of the header section from 80 to 128", 1},
+		{136, 1, 1, "reserved", "from 136 to 4096", 1},
+		{4095, 1, 1, "reserved", "from 136 to 4096", 1},
+		{4352, 1, 1, "reserved", "from 4352 to 8192", 1},
+		{MIB2 - 1, 7, 1, "reserved", "from 8192 to 2097152", 1},
+		{4096 + 8, 8, 4, "reserved", "from 4096 to 8192", 1}, /* it is none then */
+		{4096 + 8, 5000, 4, "extension", "says that it has 5000 bytes", 1},
+		{4096 + 12, 9, 4, "extension", "version 9", 1},
+		{4096 + 16, 0, 1, "extension", "no UUID", 1},
+		{4096 + 68, 9, 4, "extension", "9 chunks of 0 are huge", 1},
+		{4096 + 72, 2, 4, "extension", "state 2", 1},
+		{4096 + 76, 2, 4, "reserved", "reserved field of the extension block is 2", 1},
+		{4096 + 128 + 56, 2, 8, "extension", "cause that is not known", 1},
+		{MIB2 + 64, 3, 8, "seqno", "event 3 at 0x200040: the slot of event 2 has", 1},
+		{MIB2 + 64, 1026, 8, "seqno", "event 1026 at 0x200040", 1},
+		{MIB2 + 5 * 64, 6, 8, "seqno", "event 6 will be in the slot", 1},
+		{MIB2 + 64 + 10, 5, 2, "reserved", "event 2 at 0x20004a: unused field", 1},
+		{MIB2 + 64 + 8, 77, 2, "type", "no type 77", 1},
+		{MIB2 + 3 * 64 + 8, 1, 2, "record_error", "unknown type 4", 1},
+		{MIB2 + 64 + 24, 17, 8, "payload", "byte 17, which is no multiple", 1},
+		{MIB2 + 64 + 24, 96, 8, "payload", "ends after 80", 1},
+		{MIB2 + 64 + 24, UINT64_C(0) - 16, 8, "payload", "ends after 80", 1},
+		{MIB2 + 64 + 12, 0x300000, 4, "payload", "has 3145728 bytes", 1},
+		{MIB2 + 64 + 12, 65, 4, "payload", "65 bytes from byte 16", 1},
+		{MIB2 + 64 + 12, 17, 4, "overlap", "event 3 at 0x200080: its payload, from byte "
+		 "32 on, is within that of event 2", 1},
+		{MIB2 + 64 + 24, 64, 8, "overlap", "within that of event 2", 1},
+		{MIB2 + 64, 0, 8, "unfinished", "event 2 at 0x200040: its writer died", 0},
+		{MIB2 + 64 + 16, 0, 8, "time", "long ago", 0},
+		{MIB2 + 64 + 16, UINT64_C(9) << 60, 8, "time", "in the future", 0},
+		{MIB2 + 64 + 16, 1600000000000000000, 8, "time", "the clock was set back", 0},
+		{4096 + 72, 0, 4, "writer", "died without closing", 0},
+	};
+	char line[80];
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		char path[PATH_MAX];
+		int fd;
+
+		run("cp --sparse=always small bad");
+		path_of(path, "bad");
+		fd = open(path, O_RDWR);
+		for (int j = 0; j < faults[i].bytes; j++) {
+			uint8_t byte = (uint8_t)(faults[i].value >> (8 * j));
+
+			if (pwrite(fd, &byte, 1, (off_t)faults[i].offset + j) != 1)
+				bail_out("pwrite");
+		}
+		close(fd);
+		eq_int(run("monad-ring check ./bad 2>&1"), faults[i].status,
+		       "%d bytes at %llu: %s", faults[i].bytes,
+		       (unsigned long long)faults[i].offset, faults[i].text);
+		snprintf(line, sizeof(line), "%-5s %-12s ", faults[i].status ? "WRONG" : "note",
+			 faults[i].kind);
+		if (!ok(strstr(output, line) && strstr(output, faults[i].text), "is found"))
+			diag("%s", output);
+	}
+}
+
+static void test_check(void)
+{
+	struct image image;
+	pid_t pid;
+
+	eq_int(run("monad-ring check ./small"), 0, "check");
+	eq_str(output,
+	       "./small: 5 events (0 discarded, 0 payloads expired, 0 overwritten meanwhile): "
+	       "sound\n",
+	       "sound");
+	eq_int(run("monad-ring check ./snap.zst && monad-ring check ./s3 && monad-ring check "
+		   "./wrapped && monad-ring check ./made"), 0, "so are all the others");
+	eq_int(run("monad-ring check --json ./small | tr -d ' \\n'"), 0, "in JSON");
+	eq_str(output,
+	       "{\"path\":\"./small\",\"kind\":\"file\",\"findings\":[],\"counts\":{},\"events\":5,"
+	       "\"discarded\":0,\"payloads_expired\":0,\"overwritten\":0,\"complete\":true,"
+	       "\"wrong\":0,\"sound\":true}",
+	       "all of it");
+	test_check_faults();
+
+	/* Many of one kind. */
+	image_create(&image, 10, 21, 0);
+	put_events_up_to(&image, 100);
+	for (uint64_t seqno = 1; seqno <= 50; seqno++)
+		put(&image, slot_offset(&image, seqno) + 10, 1, 2);
+	image_save(&image, dir, "many");
+	eq_int(run("monad-ring check ./many | grep -c 'WRONG reserved *event'"), 0, "50 faults");
+	eq_str(output, "20\n", "20 are told");
+	eq_int(run("monad-ring check ./many | tail -2"), 0, "and the others");
+	says("WRONG reserved     30 more\n");
+	says("50 things WRONG\n");
+	eq_int(run("monad-ring check --json ./many | grep -c '\"reserved\": 50'"), 0, "counted");
+
+	/* Flow tags of the storage events: 0 is the number of the first event. */
+	for (uint64_t seqno = 1; seqno <= 100; seqno++) {
+		put(&image, slot_offset(&image, seqno) + 10, 0, 2);
+		put(&image, slot_offset(&image, seqno) + 32, seqno == 7 ? 8 : seqno, 8);
+	}
+	put(&image, 6, MONAD_EVENT_CONTENT_TYPE_STORAGE, 2);
+	memcpy(image.map + 8, g_monad_storage_event_schema_hash, 32);
+	image_save(&image, dir, "flow");
+	eq_int(run("monad-ring check ./flow"), 1, "a flow that begins later");
+	says("WRONG tag          event 7 at 0x200180: its start is event 8, which is a later one\n");
+	says(": 1 thing WRONG\n");
+
+	/* A snapshot's own description. */
+	put(&image, slot_offset(&image, 7) + 32, 7, 8);
+	memcpy(image.map + MONAD_EVENT_SNAPSHOT_INFO_OFFSET, MONAD_EVENT_SNAPSHOT_INFO_MAGIC, 8);
+	put(&image, 8192 + 8, 80, 4);
+	put(&image, 8192 + 24, 11, 8);
+	put(&image, 8192 + 32, 11, 8);
+	put(&image, 8192 + 40, 110, 8);
+	put(&image, 8192 + 48, 99, 8);
+	put(&image, 8192 + 56, 1, 8);
+	image_save(&image, dir, "info");
+	eq_int(run("monad-ring check ./info"), 0, "where a snapshot comes from");
+	put(&image, 8192 + 56, 2, 8);
+	image_save(&image, dir, "info");
+	eq_int(run("monad-ring check ./info"), 1, "does not add up");
+	says("WRONG snapshot     at 0x2000: of events 11 to 110");
+	put(&image, 8192 + 56, 1, 8);
+	put(&image, 8192 + 64, 2, 8);
+	image_save(&image, dir, "info");
+	eq_int(run("monad-ring check ./info"), 1, "more expired than missed");
+	put(&image, 8192 + 64, 0, 8);
+	put(&image, 8192 + 24, 12, 8);
+	image_save(&image, dir, "info");
+	eq_int(run("monad-ring check ./info"), 1, "more events than there were");
+	image_destroy(&image);
+
+	eq_int(run("cp small long; truncate -s +1M long; monad-ring check ./long"), 1, "too long");
+	says("WRONG size");
+	eq_int(run("cp small short; truncate -s -1 short; monad-ring check ./short 2>&1"), 1,
+	       "too short");
+	says("./short");
+	eq_int(run("monad-ring check ./text 2>&1"), 1, "no ring");
+	eq_int(run("cp snap.zst cut; truncate -s -1 cut; monad-ring check ./cut 2>&1"), 1,
+	       "a snapshot that is cut short");
+
+	pid = start_writer("busy:10:21", 50000);
+	eq_int(run("for i in 1 2 3 4 5; do monad-ring check ./busy || exit; done"), 0,
+	       "a live ring, which wraps meanwhile, is sound");
+	eq_int(run("monad-ring snapshot -o busy.zst ./busy >/dev/null && monad-ring check "
+		   "./busy.zst && monad-ring copy ./busy busy2 >/dev/null && monad-ring check "
+		   "./busy2"), 0, "and so is what is copied from it");
+	stop_writer(pid);
+	eq_int(run("monad-ring check ./busy"), 0, "and when its writer has died");
+	says("note  writer");
+}
+
+/* Nothing that stands in a file crashes it. */
+static void test_check_hostile(void)
+{
+	struct image image;
+	uint64_t state = 88172645463325252ULL;
+	int bad = 0;
+
+	image_create(&image, 10, 21, 0);
+	memcpy(image.map + 8, g_monad_storage_event_schema_hash, 32);
+	for (int round = 0; round < 40; round++) {
+		put(&image, 6, round % 2 ? MONAD_EVENT_CONTENT_TYPE_STORAGE : 1, 2);
+		for (int i = 0; i < 1024 * 8 + 8; i++) {
+			uint64_t word;
+
+			state ^= state << 13;
+			state ^= state >> 7;
+			state ^= state << 17;
+			/* Some words are small, some as they should be, some all ones. */
+			word = state >> 60 < 4	? state & 0xffff
+			       : state >> 60 < 8 ? (uint64_t)(i / 8 + 1)
+			       : state >> 60 < 9 ? UINT64_MAX
+						 : state;
+			if (i < 8)
+				put(&image, i < 3 ? 64 + 8 * (uint64_t)i + (i == 2 ? 48 : 0)
+						  : 4096 + 8 * (uint64_t)i, word, 8);
+			else
+				put(&image, MIB2 + 8 * (uint64_t)(i - 8), word, 8);
+		}
+		image_save(&image, dir, "hostile");
+		if (run("timeout 20 monad-ring check ./hostile; echo $?") != 0 ||
+		    strcmp(output + strlen(output) - 2, "1\n") != 0) {
+			bad++;
+			diag("round %d: %.200s", round, output + strlen(output) - 20);
+		}
+	}
+	eq_int(bad, 0, "40 files of noise are wrong, and that is all");
+	image_destroy(&image);
+}
+
+/* dump --raw; --hex and decoded, of each content type. */
+static void test_dump(void)
+{
+	static const struct {
+		uint16_t content_type;
+		const uint8_t *hash;
+	} types[] = {
+		{MONAD_EVENT_CONTENT_TYPE_TEST, g_monad_test_event_schema_hash},
+		{MONAD_EVENT_CONTENT_TYPE_EXEC, NULL},
+		{MONAD_EVENT_CONTENT_TYPE_PERF, g_monad_perf_event_schema_hash},
+		{MONAD_EVENT_CONTENT_TYPE_STORAGE, g_monad_storage_event_schema_hash},
+		{40000, NULL},
+	};
+	struct image image;
+
+	image_create(&image, 10, 21, 0);
+	put_events_up_to(&image, 4);
+	for (uint64_t seqno = 1; seqno <= 4; seqno++)
+		put(&image, image.payload_offset + 16 * (seqno - 1), 3 | 2 << 16, 4);
+	put_event(&image, 2, 1, 16, 16);
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		put(&image, 6, types[i].content_type, 2);
+		memset(image.map + 8, 0, 32);
+		if (types[i].hash)
+			memcpy(image.map + 8, types[i].hash, 32);
+		image_save(&image, dir, "any");
+		eq_int(run("monad-ring dump --hex ./any 2>/dev/null | grep -c '  00000000  '"), 0,
+		       "dump --hex, content type %u", types[i].content_type);
+		eq_str(output, "4\n", "of all four");
+		eq_int(run("monad-ring dump --json --hex ./any | grep -c '\"payload\":\"030002'"),
+		       0, "in JSON");
+		eq_str(output, "4\n", "of all four");
+		eq_int(run("monad-ring dump ./any 2>/dev/null | grep -c "
+			   "'RECORD_ERROR .* error=missing_event dropped_type=2'"), 0,
+		       "an error is decoded");
+	}
+	image_destroy(&image);
+	eq_int(run("monad-ring dump --raw ./any 2>/dev/null | tail -c +33 | head -c 4 | od -An -tx1"),
+	       0, "dump --raw");
+	eq_str(output, " 03 00 02 00\n", "bytes");
+	eq_int(run("monad-ring dump --raw --type 1 ./any 2>/dev/null | wc -c"), 0, "of one event");
+	eq_str(output, "16\n", "and no more");
+}
+
+static void test_errors(void)
+{
+	static const struct {
+		const char *args, *message;
+		int status;
+	} cases[] = {
+		{"create", "wants the name of one ring", 2},
+		{"create -c nope ./x", "not 'nope'", 2},
+		{"create -c 0 ./x", "not '0'", 2},
+		{"create -c 65536 ./x", "not '65536'", 2},
+		{"create ./x", "needs --content", 2},
+		{"create -F x", "needs --content", 2},
+		{"create -c exec ./x", "--schema", 2},
+		{"create -s 00 ./x", "64 hexadecimal digits", 2},
+		{"create -s $(printf %064d 1) ./x", "goes with --content", 2},
+		{"create -c test -N 0 ./x", "--node is for kernel rings", 2},
+		{"create -m 640 x", "--mode is for ring files", 2},
+		{"create -c test -m 0 ./x", "--mode wants", 2},
+		{"create -c test -m 1777 ./x", "--mode wants", 2},
+		{"create -c test -m 689 ./x", "--mode wants", 2},
+		{"create -N x y", "not 'x'", 2},
+		{"create x:1", "NAME:DESCRIPTORS-SHIFT:PAYLOAD-SHIFT", 2},
+		{"create x:9:21", "descriptors shift 9 is not from 10", 2},
+		{"create x:10:41", "payload shift 41 is not from 21", 2},
+		{"create bad/", "a ring file needs --content", 2},
+		{"create -- -x", "cannot be the name", 1},
+		{"create --bogus x", "--bogus", 2},
+		{"destroy", "wants the name of a ring", 2},
+		{"destroy --bogus x", "--bogus", 2},
+		{"snapshot", "wants the name of one ring", 2},
+		{"snapshot --since soon ./small", "not 'soon'", 2},
+		{"snapshot --from never ./small", "not 'never'", 2},
+		{"snapshot --to never ./small", "not 'never'", 2},
+		{"snapshot --from 1m --to 2m ./small", "--from is later", 2},
+		{"snapshot --since 1m --to 2m ./small", "does not go with", 2},
+		{"snapshot --first 0 ./small", "not '0'", 2},
+		{"snapshot --last x ./small", "not 'x'", 2},
+		{"snapshot --first 3 --last 2 ./small", "--first is after", 2},
+		{"snapshot --level 0 ./small", "not '0'", 2},
+		{"snapshot --level 99 -o x ./small", "level 99 is not from", 1},
+		{"snapshot --bogus ./small", "--bogus", 2},
+		{"snapshot ./nonexistent", "./nonexistent", 1},
+		{"stat", "wants the name of a ring", 2},
+		{"stat --interval 0 ./small", "not '0'", 2},
+		{"stat --interval x ./small", "not 'x'", 2},
+		{"stat --count 0 ./small", "not '0'", 2},
+		{"stat ./nonexistent", "./nonexistent", 1},
+		{"stat ./small >/dev/full", "output was lost", 1},
+		{"check", "wants the name of one ring", 2},
+		{"check --bogus", "--bogus", 2},
+		{"check ./nonexistent", "./nonexistent", 1},
+		{"check ./small >/dev/full", "output was lost", 1},
+		{"copy ./small", "wants two names", 2},
+		{"copy --bogus a b", "--bogus", 2},
+		{"copy ./nonexistent b", "./nonexistent", 1},
+		{"dump --raw --hex ./small", "does not go with", 2},
+		{"dump --raw --json ./small", "does not go with", 2},
+		{"create --help", "EXAMPLES", 0},
+		{"destroy --help", "EXAMPLES", 0},
+		{"snapshot --help", "EXAMPLES", 0},
+		{"stat --help", "EXAMPLES", 0},
+		{"check --help", "EXAMPLES", 0},
+		{"copy --help", "EXAMPLES", 0},
+	};
+	char command[256];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(command, sizeof(command), "monad-ring 2>&1 %s", cases[i].args);
+		eq_int(run(command), cases[i].status, "monad-ring %s", cases[i].args);
+		if (!strstr(output, cases[i].message))
+			ok(false, "says '%s': %s", cases[i].message, output);
+	}
+	eq_int(run("ls x 2>/dev/null"), 2, "none of these made anything");
+}
+
+int main(int argc, char **argv)
+{
+	char self[PATH_MAX], tool[PATH_MAX];
+
+	if (argc < 1 || !realpath(argv[0], self))
+		skip_all("cannot find the build directory");
+	snprintf(bin, sizeof(bin), "%.4000s/../bin", dirname(self));
+	snprintf(tool, sizeof(tool), "%.4070s/monad-ring", bin);
+	if (access(tool, X_OK) != 0)
+		skip_all("%s is not built", tool);
+	if (!mkdtemp(dir))
+		bail_out("no directory in /tmp");
+	make_rings();
+	test_create();
+	test_snapshot();
+	test_destroy();
+	test_copy();
+	test_stat();
+	test_stat_losses();
+	test_check();
+	test_check_hostile();
+	test_dump();
+	test_errors();
+	run("rm -rf ../$(basename $PWD)");
+	return done_testing();
+}
