@@ -125,6 +125,8 @@ part_unit()
 		run "unit $(basename "$test")" "$test"
 	done
 
+	run "shell completion" tools/monad-ring/test-completion
+
 	# What needs huge pages set aside, which this machine need not have.
 	for test in test_lib_open test_lib_writer; do
 		run "unit $test, with hugetlbfs" tools/testing/vm/run --kernel "${kernels[0]}" \
@@ -163,6 +165,7 @@ part_ring()
 	for kernel in "${kernels[@]}"; do
 		run "ring $kernel" tools/testing/selftests/monad_ring/run --kernel "$kernel"
 		run "examples $kernel" tools/examples/test --kernel "$kernel"
+		run "monad-ring $kernel" tools/monad-ring/test --kernel "$kernel"
 	done
 }
 

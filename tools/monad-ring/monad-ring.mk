@@ -21,4 +21,11 @@ $(MONAD_RING): $(MONAD_RING_OBJS) $(TOOLS_LIB_OBJS) $(LIB_A)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+install: install-monad-ring-completion
+install-monad-ring-completion:
+	install -d $(DESTDIR)$(COMPLETIONDIR)
+	install -m 644 tools/monad-ring/completion.bash $(DESTDIR)$(COMPLETIONDIR)/monad-ring
+
+.PHONY: install-monad-ring-completion
+
 -include $(wildcard $(O)/obj/tools-lib/*.d $(O)/obj/monad-ring/*.d)

@@ -22,4 +22,11 @@ $(O)/bin/monad-storage: $(STORAGE_OBJS) $(TOOLS_LIB_OBJS) $(O)/lib/libmonad_even
 # Runs the command that is built.
 $(O)/unit/test_lib_storage $(O)/unit/test_lib_snapshot_tool: $(O)/bin/monad-storage
 
+install: install-monad-storage-completion
+install-monad-storage-completion:
+	install -d $(DESTDIR)$(COMPLETIONDIR)
+	install -m 644 tools/monad-storage/completion.bash $(DESTDIR)$(COMPLETIONDIR)/monad-storage
+
+.PHONY: install-monad-storage-completion
+
 -include $(wildcard $(O)/obj/monad-storage/*.d)

@@ -1,0 +1,68 @@
+# bash completion for monad-storage                              -*- shell-script -*-
+# SPDX-License-Identifier: GPL-2.0
+
+_monad_storage_reply()
+{
+	local word
+
+	while read -r word; do
+		[[ $word ]] && COMPREPLY+=("$word")
+	done < <(compgen -W "$1" -- "$cur")
+}
+
+_monad_storage_rings()
+{
+	local name
+
+	for name in /sys/class/misc/monad_ring*; do
+		[[ -e $name ]] || continue
+		name=${name##*/}
+		echo "${name#monad_ring-}"
+	done
+}
+
+_monad_storage()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local filter="--device --pid --op --errors --min-latency --all"
+	local word
+
+	COMPREPLY=()
+	if [[ $COMP_CWORD -eq 1 ]]; then
+		_monad_storage_reply "start stop status trace replay --help --version"
+		return
+	fi
+	case $prev in
+	-d | --device)
+		_monad_storage_reply "$(ls /sys/block 2>/dev/null)"
+		return ;;
+	-r | --ring)
+		_monad_storage_reply "$(_monad_storage_rings)"
+		if [[ ${#COMPREPLY[@]} -eq 0 ]]; then
+			compopt -o filenames 2>/dev/null
+			while read -r word; do
+				COMPREPLY+=("$word")
+			done < <(compgen -f -- "$cur")
+		fi
+		return ;;
+	-p | --pid)
+		_monad_storage_reply "$(cd /proc && echo [0-9]*)"
+		return ;;
+	-o | --op)
+		_monad_storage_reply "other read write flush discard secure_erase write_zeroes zone_append zone_open \
+			zone_close zone_finish zone_reset zone_reset_all drv_in drv_out"
+		return ;;
+	--min-latency | --since | --until | -m | --max-inflight)
+		return ;;
+	esac
+	[[ $cur == -* ]] || return
+	case ${COMP_WORDS[1]} in
+	start) _monad_storage_reply "--ring --device --max-inflight --verbose --help" ;;
+	stop) _monad_storage_reply "--help" ;;
+	status) _monad_storage_reply "--ring --json --help" ;;
+	trace) _monad_storage_reply "--ring --json $filter --help" ;;
+	replay) _monad_storage_reply "--ring --since --until --summary --json $filter --help" ;;
+	esac
+}
+
+complete -F _monad_storage monad-storage
