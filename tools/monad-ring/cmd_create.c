@@ -84,11 +84,11 @@ static bool parse_schema(const char *text, uint8_t schema[32])
 
 static bool parse_mode(const char *text, mode_t *mode)
 {
-	unsigned int value = 0;
+	unsigned int value;
 
-	if (!*text || strlen(text) > 4 || strspn(text, "01234567") != strlen(text))
+	if (strlen(text) > 4 || strspn(text, "01234567") != strlen(text) ||
+	    sscanf(text, "%o", &value) != 1)
 		return false;
-	sscanf(text, "%o", &value);
 	*mode = (mode_t)value;
 	return value > 0 && value <= 0777;
 }
@@ -292,7 +292,8 @@ int cmd_create(int argc, char **argv, bool json)
 	}
 	if (!create.file)
 		strip_prefix(&create);
-	create.file |= strchr(create.config.name, '/') != NULL;
+	if (strchr(create.config.name, '/'))
+		create.file = true;
 	wrong = check_options(&create);
 	if (wrong)
 		return usage_error("create", wrong, NULL);

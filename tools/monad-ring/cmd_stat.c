@@ -358,7 +358,7 @@ static bool parse_interval(const char *text, uint64_t *interval_ns)
 {
 	/* Longer than a nanosecond, and not in years. */
 	return parse_duration(text, interval_ns) == 0 && *interval_ns >= 1000000 &&
-	       *interval_ns <= 366 * 86400 * NSEC_PER_SEC;
+	       *interval_ns <= UINT64_C(366) * 86400 * NSEC_PER_SEC;
 }
 
 static int stat_rings(struct stats *stats, char **names)

@@ -55,7 +55,7 @@ _monad_ring()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local verbs="list info watch dump stat snapshot copy check create destroy"
-	local verb= i options names=0
+	local verb="" i options names=0
 
 	COMPREPLY=()
 	for ((i = 1; i < COMP_CWORD; i++)); do

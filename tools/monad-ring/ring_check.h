@@ -67,9 +67,8 @@ uint64_t ring_check_wrong(const struct ring_check *check);
 /* The parts: ring_check.c has the header's, ring_check_events.c has this. */
 void ring_check_events(struct ring_check *check);
 
-__attribute__((format(printf, 5, 6))) void ring_check_found(struct ring_check *check,
-							     enum check_kind kind, uint64_t seqno,
-							     uint64_t offset, const char *format,
-							     ...);
+__attribute__((format(printf, 5, 6))) void
+ring_check_found(struct ring_check *check, enum check_kind kind, uint64_t seqno, uint64_t offset,
+		 const char *format, ...);
 
 #endif /* MONAD_RING_TOOL_RING_CHECK_H */

@@ -21,6 +21,9 @@
 /* How often, a millisecond apart, an event that is not finished is looked at again, in all. */
 #define PATIENCE 100
 
+/* How often a slot that changes while it is looked at is looked at again. */
+#define TRIES 1000
+
 /* The bytes of one event's payload. */
 struct check_extent {
 	uint64_t offset; /* unwrapped */
@@ -157,7 +160,8 @@ static void check_time(struct ring_check *check, const struct monad_event_descri
 	if (time < PAST_NS || time > check->now_ns + FUTURE_NS) {
 		ring_check_found(check, CHECK_TIME, event->seqno, at,
 				 "it was recorded %" PRIu64 " seconds after 1970, which is %s",
-				 time / NSEC_PER_SEC, time < PAST_NS ? "long ago" : "in the future");
+				 time / NSEC_PER_SEC,
+				 time < PAST_NS ? "long ago" : "in the future");
 		return;
 	}
 	if (time + MONAD_EVENT_TIME_SLACK_NANOS < check->last_time)
@@ -209,7 +213,8 @@ static void check_slot(struct ring_check *check, uint64_t seqno, unsigned int *p
 	struct monad_event_descriptor event;
 	uint64_t found, last;
 
-	for (;;) {
+	/* Who changes a file under our eyes does not keep us here. */
+	for (int tries = 0; tries < TRIES; tries++) {
 		if (monad_event_ring_try_copy(ring, seqno, &event)) {
 			check_event(check, &event);
 			return;

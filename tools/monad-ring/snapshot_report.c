@@ -14,7 +14,7 @@ void snapshot_warn(const struct monad_event_snapshot_options *options,
 	char time[FORMAT_TIME_LEN];
 
 	if (!stats->copied)
-		complain("warning: there are no such events in the ring; what was written is empty");
+		complain("warning: there are no such events in the ring; what is written has none");
 	/* Were there any before the oldest one? */
 	if (options->from_epoch_nanos && stats->oldest_epoch_nanos > options->from_epoch_nanos &&
 	    stats->first_seqno > 1)

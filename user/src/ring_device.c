@@ -23,15 +23,14 @@
 /* The module says the same without a word to us. */
 static int check_name(const char *name)
 {
-	static const char alnum[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-.";
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
 	const size_t len = strnlen(name, MONAD_RING_NAME_MAX);
 
 	if (len == MONAD_RING_NAME_MAX)
 		return FAIL_HINT(EINVAL, NAME_HINT, "`%.*s...` is too long for a ring's name",
 				 MONAD_RING_NAME_MAX - 1, name);
-	if (!len || strspn(name, alnum) < len || strchr("_-.", name[0]))
+	if (!len || strspn(name, allowed) < len || strchr("_-.", name[0]))
 		return FAIL_HINT(EINVAL, NAME_HINT, "`%s` cannot be the name of a kernel ring",
 				 name);
 	return 0;

@@ -198,7 +198,7 @@ static void test_arguments(void)
 	eq_int(monad_event_ring_destroy_device(NULL), EFAULT, "NULL");
 	eq_int(opened, before, "none of these come to the module");
 	create = make_request();
-	strcpy(create.name, "0a.B-c_9xxxxxxxxxxxxxxxxxxxxxxx");
+	memcpy(create.name, "0a.B-c_9xxxxxxxxxxxxxxxxxxxxxxx", 32);
 	eq_int(monad_event_ring_create_device(&create), 0, "31 characters of all kinds");
 	eq_str(last_name, create.name, "are a name");
 }
