@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -51,6 +52,13 @@ static void has_text(const char *text)
 		diag("%s", output);
 }
 
+static double number_after(const char *key)
+{
+	const char *at = strstr(output, key);
+
+	return at ? atof(at + strlen(key)) : -1;
+}
+
 static void path_of(char *path, const char *name)
 {
 	snprintf(path, PATH_MAX, "%s/%s", dir, name);
@@ -78,6 +86,8 @@ static pid_t start_writer(const char *config, long per_second)
 		bail_out("pipe");
 	pid = fork();
 	if (pid == 0) {
+		/* Not to be left behind when a test crashes. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (monad_event_ring_writer_open(path, &options, &writer) ||
 		    monad_event_ring_init_recorder(monad_event_ring_writer_ring(writer),
 						   &recorder))
@@ -140,7 +150,7 @@ static void test_create(void)
 	eq_int(run("monad-ring list . 2>/dev/null | sed -n 's/^.\\/live .* //p'"), 0, "list");
 	eq_int(atoi(output), pid, "names the writer");
 	eq_int(run("monad-ring list --json . | grep -A1 '\"live\"' | tail -1"), 0, "in JSON");
-	ok(strstr(output, "\"writer_pid\": ") && atoi(strchr(output, ':') + 1) == pid, "too");
+	eq_int((int)number_after("\"writer_pid\": "), pid, "too");
 	stop_writer(pid);
 	eq_int(run("monad-ring list . 2>/dev/null | grep '^./live.* none$'"), 0, "a dead one");
 }
@@ -160,7 +170,7 @@ static void test_destroy(void)
 	pid = start_writer("live2:10:21", 100);
 	eq_int(run("monad-ring destroy ./live2 2>&1"), 1, "a live one");
 	has_text("./live2 is in use by process ");
-	ok(atoi(strstr(output, "process ") + 8) == pid && strstr(output, "(test_lib_tool_v"),
+	ok((pid_t)number_after("process ") == pid && strstr(output, "(test_lib_tool_v"),
 	   "of that writer");
 	eq_int(run("test -e live2"), 0, "it stays");
 	stop_writer(pid);
@@ -286,13 +296,6 @@ static void test_copy(void)
 	eq_int(run("ulimit -f 1; trap '' XFSZ; monad-ring copy ./small c9 2>&1"), 1, "no room");
 	has_text("File too large");
 	eq_int(run("ls -A | grep -e c9 -e .copy-"), 1, "leaves nothing behind");
-}
-
-static double number_after(const char *key)
-{
-	const char *at = strstr(output, key);
-
-	return at ? atof(at + strlen(key)) : -1;
 }
 
 static void test_stat(void)
