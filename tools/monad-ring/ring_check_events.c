@@ -228,7 +228,7 @@ static void check_slot(struct ring_check *check, uint64_t seqno, unsigned int *p
 			return;
 		}
 		last = load(&ring->header->control.last_seqno);
-		if (found > seqno || last - seqno > ring->desc_capacity_mask) {
+		if (last - seqno > ring->desc_capacity_mask) {
 			check->overwritten++;
 			return;
 		}

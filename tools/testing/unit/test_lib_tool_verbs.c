@@ -325,6 +325,12 @@ static void test_stat(void)
 	       "an interrupt is a clean end");
 	eq_int(run("monad-ring stat -i 0.1 ./rate | head -2 | wc -l"), 0, "so is a reader's");
 	stop_writer(pid);
+	pid = start_writer("rate2:16:21", 10000);
+	eq_int(run("monad-ring stat --json --count 2 ./rate2 | tail -1"), 0, "more descriptors");
+	bytes = number_after("\"payload_bytes_per_s\":") * number_after("\"lap_s\":");
+	ok(bytes > 2097100 && bytes < 2097200, "lap time is that of its payload: %g", bytes);
+	has_text("\"lap_by\":\"payload\"");
+	stop_writer(pid);
 	eq_int(run("monad-ring stat ./snap.zst 2>&1"), 1, "a snapshot");
 	has_text("to which nobody writes");
 	eq_int(run("monad-ring stat ./wrapped | tail -1 | tr -s ' '"), 0,
