@@ -13,8 +13,6 @@ LIB_LIBS = -lzstd
 
 LIB_SRCS = $(wildcard user/src/*.c)
 LIB_OBJS = $(LIB_SRCS:user/src/%.c=$(O)/obj/user/%.o)
-# The recorder is the kernel module's, over a port of our own.
-LIB_OBJS += $(O)/obj/user/recorder.o
 # The hashes of our own events' layouts; bpf/bpf.mk knows how they are made.
 LIB_OBJS += $(if $(wildcard bpf/schema_hash.sh),$(O)/obj/user/storage_schema_hash.o \
 						$(O)/obj/user/perf_schema_hash.o)
@@ -28,10 +26,6 @@ lib: $(LIB_A) $(LIB_SO) $(LIB_LINK)
 $(O)/obj/user/%.o: user/src/%.c user/user.mk
 	@mkdir -p $(@D)
 	$(LIB_COMPILE)
-
-$(O)/obj/user/recorder.o: kmod/recorder.c user/user.mk
-	@mkdir -p $(@D)
-	$(LIB_COMPILE) -include user/src/recorder_port.h
 
 $(O)/obj/user/%_schema_hash.o: $(O)/obj/%_schema_hash.c
 	@mkdir -p $(@D)

@@ -36,7 +36,6 @@ $(O)/bin/eventwatch-cc: $(EXAMPLES_DIR)/eventwatch.cc $(LIB_A)
 	@mkdir -p $(@D)
 	$(CXX) -std=gnu++17 -Wall -Wextra -Wshadow $(CXXFLAGS) $(CPPFLAGS) $< -o $@ $(LDFLAGS) \
 		$(LIB_A) $(LIB_LIBS)
-	$(CXX) -std=gnu++17 -Wall -Wextra -Wshadow $(CXXFLAGS) $(CPPFLAGS) $< -o $@ $(LDFLAGS) $(LIB_A) $(LIB_LIBS)
 
 examples: $(EXAMPLES:%=$(O)/bin/%) $(O)/bin/eventwatch $(O)/bin/eventwatch-cc
 

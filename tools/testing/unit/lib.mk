@@ -13,6 +13,7 @@ $(O)/unit/test_lib_device: UNIT_WRAP = -Wl,--wrap=ioctl,--wrap=fstat
 
 # test_lib_no_syscall counts allocations, too.
 $(O)/unit/test_lib_no_syscall: UNIT_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+
 # As test_lib_device, but for the calls that need the device's name.
 $(O)/unit/test_lib_ring_device: UNIT_WRAP = -Wl,--wrap=ioctl,--wrap=open,--wrap=close
 
@@ -50,8 +51,6 @@ $(O)/unit/test_lib_compat: tools/testing/unit/test_lib_compat.c $(LIB_A) tools/t
 		$(CC) -std=$$std $(COMPAT_CFLAGS) -fsyntax-only $< || exit; \
 	done
 	$(CC) -std=c17 $(COMPAT_CFLAGS) $(LDFLAGS) -o $@ $< $(LIB_A) $(LIB_LIBS) -pthread
-# Has the recorder in it.
-$(O)/unit/test_lib_snapshot_live: kmod/recorder.c kmod/recorder.h
 
 # Runs the command that is built.
 $(O)/unit/test_lib_tool $(O)/unit/test_lib_tool_verbs $(O)/unit/test_lib_snapshot_tool: $(MONAD_RING)
