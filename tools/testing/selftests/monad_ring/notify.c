@@ -339,7 +339,7 @@ TEST_F(notify, set_poll_refuses)
 	EXPECT_EQ(POLLIN, poll_now(fd, 0));
 }
 
-/* A file stands at the newest event when it is opened, and at the first to come if there is none. */
+/* A file stands at the newest event when it is opened, or at the first to come. */
 TEST_F(notify, poll_from_open)
 {
 	int fd;

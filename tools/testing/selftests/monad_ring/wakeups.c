@@ -98,7 +98,7 @@ static int sleep_once(struct sleeper *s)
 	case IN_EPOLL_EDGE:
 		return epoll_wait(s->epoll, &event, 1, -1) < 0 ? errno : 0;
 	default:
-		return EINVAL;
+		abort();
 	}
 }
 
