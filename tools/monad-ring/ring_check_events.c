@@ -210,7 +210,7 @@ static void pause_ms(void)
 static void check_slot(struct ring_check *check, uint64_t seqno, unsigned int *patience)
 {
 	const struct monad_event_ring *ring = &check->handle->ring;
-	struct monad_event_descriptor event = {0}; /* for those who analyse the sources */
+	struct monad_event_descriptor event;
 	uint64_t found, last;
 
 	/* Who changes a file under our eyes does not keep us here. */

@@ -218,7 +218,7 @@ static int copy_range(struct copy *copy)
 	struct monad_event_snapshot_stats *stats = &copy->out->stats;
 	const uint64_t oldest = monad_event_ring_oldest_seqno(copy->out->ring);
 	uint64_t left = stats->last_seqno - stats->first_seqno + 1;
-	struct monad_event_descriptor event = {0}; /* for those who analyse the sources */
+	struct monad_event_descriptor event;
 	uint64_t gone = 0;
 	int err = 0;
 
@@ -268,7 +268,7 @@ static void choose_by_time(struct copy *copy, uint64_t from, uint64_t to)
 
 	left = stats->last_seqno >= seqno ? stats->last_seqno - seqno + 1 : 0;
 	for (; left; left--, seqno++) {
-		struct monad_event_descriptor event = {0}; /* for those who analyse the sources */
+		struct monad_event_descriptor event;
 
 		if (!monad_event_ring_try_copy(ring, seqno, &event) ||
 		    event.record_epoch_nanos < from || event.record_epoch_nanos > to)
@@ -287,7 +287,7 @@ static void choose(struct copy *copy, const struct monad_event_snapshot_options 
 	const struct monad_event_ring *ring = copy->out->ring;
 	const uint64_t oldest = monad_event_ring_oldest_seqno(ring);
 	const uint64_t last = monad_event_ring_last_seqno(ring);
-	struct monad_event_descriptor event = {0}; /* for those who analyse the sources */
+	struct monad_event_descriptor event;
 
 	/* Or the oldest after it, if that is just being overwritten. */
 	for (uint64_t seqno = oldest; seqno <= last && seqno - oldest < 1024; seqno++) {

@@ -183,6 +183,11 @@ typedef uint64_t __attribute__((may_alias)) monad_event_word_;
 static inline bool monad_event_slot_copy_(const struct monad_event_descriptor *slot, uint64_t seqno,
 					  struct monad_event_descriptor *dst)
 {
+#ifdef __clang_analyzer__
+	/* It takes what was stored as words for unset when it is read as fields. */
+	memcpy((void *)dst, (const void *)slot, sizeof(*dst));
+	return slot->seqno == seqno;
+#else
 	const monad_event_word_ *const words = (const monad_event_word_ *)slot;
 	monad_event_word_ *const copy = (monad_event_word_ *)dst;
 	/*
@@ -213,6 +218,7 @@ static inline bool monad_event_slot_copy_(const struct monad_event_descriptor *s
 	copy[6] = w6;
 	copy[7] = w7;
 	return true;
+#endif
 }
 
 /* The slot that event @seqno is in, or was, or will be. */
