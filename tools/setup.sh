@@ -8,7 +8,8 @@
 #	build	library, tools, BPF objects, module
 #	check	static checks
 #	vm	guests under QEMU, and what the tests run in them
-#	all	these three, as without a GROUP
+#	debug	what the debug kernels are built with, besides build and vm
+#	all	the first three, as without a GROUP
 #
 # Asks apt for nothing if all is there.  The apt sources are not touched, and
 # no kernel is installed: tools/testing/vm/fetch unpacks those it needs.
@@ -36,6 +37,10 @@ vm=(
 	fio e2fsprogs xfsprogs dmsetup jq
 )
 
+debug=(
+	flex bison bc libelf-dev libssl-dev pahole lz4 kmod cpio
+)
+
 die()
 {
 	echo "setup.sh: $*" >&2
@@ -50,6 +55,7 @@ for group; do
 	build) wanted+=("${build[@]}") ;;
 	check) wanted+=("${check[@]}") ;;
 	vm) wanted+=("${vm[@]}") ;;
+	debug) wanted+=("${debug[@]}") ;;
 	all) wanted+=("${build[@]}" "${check[@]}" "${vm[@]}") ;;
 	*) sed -n 's/^#\t\{0,1\}//p' "$0" | sed -n '3,/^$/p; /^build/,/^all/p' >&2
 	   die "unknown group '$group'" ;;
