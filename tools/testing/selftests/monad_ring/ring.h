@@ -28,6 +28,8 @@
 #define SMALL_CAPACITY 1024UL
 #define SMALL_PAYLOAD (2 * MIB)
 
+/* The module's file, open. */
+int module_open(void);
 /* Needs root. @params: as for insmod. */
 int module_load_params(const char *params);
 /* @rings is the value of the parameter of that name. */
@@ -93,6 +95,8 @@ int kmsg_open(void);
 /* Whether a line logged since then has @text in it. Starts over for each call. */
 bool kmsg_has(int fd, const char *text);
 
+/* How many times longer than usual things take here, as the guest's init says: 1 or more. */
+unsigned int slowness(void);
 void pin_to_cpu(int cpu);
 uint64_t now_ns(int clock);
 bool kernel_at_least(unsigned int major, unsigned int minor);

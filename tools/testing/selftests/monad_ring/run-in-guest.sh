@@ -12,7 +12,7 @@
 cd "$(dirname "$0")" || exit 1
 # shellcheck disable=SC2046 # a word a program
 [ $# -gt 0 ] || set -- $(sed 's/.*://' kselftest-list.txt)
-limit=$(sed -n 's/^timeout=//p' settings)
+limit=$(($(sed -n 's/^timeout=//p' settings) * ${VM_SLOWNESS:-1}))
 
 module=/sys/module/monad_ring
 loaded=false

@@ -129,7 +129,7 @@ wait_for()
 	tries=0
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		[ $tries -lt 100 ] || return 1
+		[ $tries -lt $((100 * ${VM_SLOWNESS:-1})) ] || return 1
 		sleep 0.1
 	done
 }
