@@ -8,6 +8,7 @@
 
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
+#include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/version.h>
 
@@ -77,5 +78,18 @@ static inline vm_fault_t compat_insert_pfn_pmd(struct vm_fault *vmf, unsigned lo
 #else
 #define COMPAT_HUGE_FAULT 0
 #endif
+
+/* 6.13, 908a1d775422 ("hrtimers: Introduce hrtimer_setup() to replace hrtimer_init()") */
+static inline void compat_hrtimer_setup(struct hrtimer *timer,
+					enum hrtimer_restart (*function)(struct hrtimer *),
+					clockid_t clock, enum hrtimer_mode mode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(timer, function, clock, mode);
+#else
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+#endif
+}
 
 #endif /* MONAD_RING_COMPAT_H */

@@ -6,6 +6,7 @@
 #   make modules                       for the kernel that runs
 #   make modules KDIR=DIR              for another: its headers or build directory
 #   make modules_install [DESTDIR=DIR]
+#   make kunit KDIR=DIR                recorder_kunit.ko, its tests, for a kernel with KUnit
 #   make modules_clean
 #
 # W=1, C=1, V=1 and such reach kbuild.  BTF_BASE, RESOLVE_BTFIDS and PAHOLE
@@ -27,7 +28,7 @@ module_ko := $(module_dir)/kmod/monad_ring.ko
 
 export BTF_BASE RESOLVE_BTFIDS PAHOLE
 
-.PHONY: modules modules_install modules_clean module_mirror module_kbuild
+.PHONY: modules modules_install modules_clean kunit module_mirror module_kbuild kunit_kbuild
 
 # Two makes at once must not build in the same directory.
 modules: module_mirror
@@ -40,6 +41,17 @@ module_kbuild:
 	@$(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(module_dir))/kmod \
 		$(if $(filter command,$(origin O)),O='$(abspath $(KDIR))') modules
 	@kmod/btf.sh $(KDIR) $(module_ko)
+
+kunit: module_mirror
+	+@flock $(module_dir)/.lock $(MAKE) --no-print-directory \
+		-f kmod/module.mk kunit_kbuild KDIR='$(abspath $(KDIR))'
+
+kunit_kbuild:
+	@grep -qsE '^#define CONFIG_KUNIT(_MODULE)? 1' $(KDIR)/include/generated/autoconf.h || { \
+		echo 'kunit: kernel $(module_release) has no CONFIG_KUNIT;' >&2; \
+		echo '  one that has: tools/testing/vm/fetch 6.12-debug' >&2; exit 1; }
+	@$(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(module_dir))/kmod/tests \
+		$(if $(filter command,$(origin O)),O='$(abspath $(KDIR))') modules
 
 module_mirror:
 	@if [ '$(words $(CURDIR))' != 1 ]; then \

@@ -289,8 +289,8 @@ TEST_F_TIMEOUT(faults, load, 900)
 	each_fault(_metadata, self, &load);
 	EXPECT_EQ(0, prepare_load(self));
 	/*
-	 * A ring for each fault would be more than all there is. KASAN keeps a thirty-second part of
-	 * memory for itself for a while.
+	 * A ring for each fault would be more than all there is. KASAN keeps a thirty-second part
+	 * of memory for itself for a while.
 	 */
 	EXPECT_LT(before - 24 - proc_number("/proc/meminfo", "MemTotal:") / 1024 / 32, free_mib());
 }
