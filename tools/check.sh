@@ -4,9 +4,12 @@
 # Builds everything and runs every test, from a bare Debian as root (or with sudo):
 #
 #	tools/check.sh				all of it
+#	tools/check.sh --full			that, and most of it once more on kernels that notice
+#						mistakes (KASAN, lockdep, kmemleak), KUnit tests
+#						and injected faults: an hour or two more
 #	tools/check.sh --kernel 6.1		guests of one kernel only
 #	tools/check.sh build lint unit		some parts only: setup build lint unit fuzz
-#						vm ring storage cost
+#						vm ring storage cost debug
 #
 # The parts print TAP, which is kept in build/check/ and counted here. The last line is
 # "N passed, N failed, N skipped"; the exit status is 0 only if nothing failed.
@@ -21,13 +24,16 @@ usage()
 
 kernels=()
 parts=()
+full=false
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel)
 		[ $# -ge 2 ] || usage
 		kernels+=("$2")
 		shift ;;
-	setup | build | lint | unit | fuzz | vm | ring | storage | cost)
+	--full)
+		full=true ;;
+	setup | build | lint | unit | fuzz | vm | ring | storage | cost | debug)
 		parts+=("$1") ;;
 	*)
 		usage ;;
@@ -36,6 +42,10 @@ while [ $# -gt 0 ]; do
 done
 [ ${#kernels[@]} -gt 0 ] || kernels=(6.1 6.12)
 [ ${#parts[@]} -gt 0 ] || parts=(setup build lint unit fuzz vm ring storage cost)
+case " ${parts[*]} " in
+*" debug "*) full=true ;;
+*) ! $full || parts+=(debug) ;;
+esac
 
 logs=build/check
 mkdir -p $logs
@@ -98,6 +108,11 @@ part_setup()
 		step "kernel $kernel" tools/testing/vm/fetch "$kernel" || finish
 	done
 	step "kernel source" tools/testing/vm/fetch source || finish
+	$full || return
+	step "setup for debug kernels" tools/setup.sh debug || finish
+	for kernel in "${kernels[@]}"; do
+		step "kernel $kernel-debug" tools/testing/vm/fetch "$kernel-debug" || finish
+	done
 }
 
 part_build()
@@ -181,6 +196,21 @@ part_cost()
 {
 	for kernel in "${kernels[@]}"; do
 		run "cost of an event $kernel" tools/testing/bench/check-cost "$kernel"
+	done
+}
+
+# On kernels built to notice mistakes; a report in the kernel's log fails what brought it about.
+part_debug()
+{
+	local kernel
+
+	for kernel in "${kernels[@]/%/-debug}"; do
+		run "kunit $kernel" tools/testing/kunit/run --kernel "$kernel"
+		run "ring $kernel" tools/testing/selftests/monad_ring/run --kernel "$kernel"
+		run "faults $kernel" tools/testing/selftests/monad_ring/run --kernel "$kernel" \
+			-- faults
+		run "storage $kernel" tools/testing/selftests/monad_storage/run --kernel "$kernel"
+		run "example $kernel" tools/examples/test --kernel "$kernel"
 	done
 }
 
