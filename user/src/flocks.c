@@ -5,17 +5,30 @@
  * tells a quiet ring from a dead one.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <monad_event/event_ring_util.h>
 
 #include "error.h"
+
+/* Pages of 64 KiB are the largest there are, and a read(2) of /proc/locks gives one at most. */
+#define BUF_SIZE (65536 + 1)
+/* With less than that in it, the smallest page has room for another line. */
+#define CHUNK_FULL (4096 - 256)
+
+/* How often the same has to be seen: usually, and when it is nothing; and looks in all. */
+#define SAME_LOOKS	4
+#define SAME_LOOKS_NONE 16
+#define MAX_LOOKS	64
 
 /* A file as /proc/locks names it. */
 struct file_id {
@@ -78,14 +91,91 @@ static bool parse_flock(const char *line, const struct file_id *id,
 	return true;
 }
 
-int monad_event_ring_query_flocks(int ring_fd, struct monad_event_flock_info *flocks, size_t *size)
+/* What one look at /proc/locks found. */
+struct look {
+	size_t count;	/* may be more than there was room for */
+	uint64_t digest; /* of all of them, in their order */
+	bool at_once;	/* one read(2) gave all there is */
+};
+
+static void look_at_line(struct look *look, const char *line, const struct file_id *id,
+			 struct monad_event_flock_info *flocks, size_t room)
 {
 	struct monad_event_flock_info found;
+
+	if (!parse_flock(line, id, &found))
+		return;
+	if (look->count < room)
+		flocks[look->count] = found;
+	look->count++;
+	look->digest = (look->digest ^ (uint64_t)found.pid << 8 ^ (uint64_t)found.lock) *
+		       UINT64_C(0x100000001b3);
+}
+
+/* @buf: BUF_SIZE bytes. A positive errno, without a message, if it cannot be read. */
+static int look_at_locks(struct look *look, char *buf, const struct file_id *id,
+			 struct monad_event_flock_info *flocks, size_t room)
+{
+	int fd = open("/proc/locks", O_RDONLY | O_CLOEXEC), err = 0;
+	char *line, *rest;
+	ssize_t n;
+
+	*look = (struct look){0};
+	if (fd < 0)
+		return errno;
+	/* Whole lines, as the buffer is larger than what the kernel gives at a time. */
+	for (bool first = true; (n = read(fd, buf, BUF_SIZE - 1)) != 0; first = false) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			err = errno;
+			break;
+		}
+		buf[n] = '\0';
+		for (rest = buf; (line = strsep(&rest, "\n"));)
+			look_at_line(look, line, id, flocks, room);
+		/* Room was left for more lines, so that is all. */
+		look->at_once = first && n < CHUNK_FULL;
+		if (look->at_once)
+			break;
+	}
+	close(fd);
+	return err;
+}
+
+/*
+ * The kernel gives /proc/locks a page at a time, and in between finds its place again by
+ * counting lines: locks that come and go meanwhile make it pass over some, or give them twice.
+ * So where it takes more than one read, this looks until it has seen the same several times,
+ * and more often before it says that there is nothing.
+ */
+static int look_until_sure(struct look *look, char *buf, const struct file_id *id,
+			   struct monad_event_flock_info *flocks, size_t room)
+{
+	struct look before = {0};
+	unsigned int same = 0;
+	int err;
+
+	for (unsigned int i = 0; i < MAX_LOOKS; i++) {
+		err = look_at_locks(look, buf, id, flocks, room);
+		if (err || look->at_once)
+			return err;
+		same = i && look->count == before.count && look->digest == before.digest ? same + 1
+											 : 1;
+		if (same >= (look->count ? SAME_LOOKS : SAME_LOOKS_NONE))
+			break;
+		before = *look;
+	}
+	return 0;
+}
+
+int monad_event_ring_query_flocks(int ring_fd, struct monad_event_flock_info *flocks, size_t *size)
+{
 	struct file_id id;
-	size_t count = 0;
-	char line[512];
+	struct look look;
 	struct stat st;
-	FILE *locks;
+	char *buf;
+	int err;
 
 	if (!size || (!flocks && *size))
 		return FAIL(EFAULT, "%s is NULL", size ? "array of locks" : "its size");
@@ -95,25 +185,21 @@ int monad_event_ring_query_flocks(int ring_fd, struct monad_event_flock_info *fl
 	id.minor = minor(st.st_dev);
 	id.ino = st.st_ino;
 	find_mount_device(ring_fd, &id);
-	locks = fopen("/proc/locks", "re");
-	if (!locks)
-		return FAIL(errno, "cannot read /proc/locks");
-	while (fgets(line, sizeof(line), locks)) {
-		if (!parse_flock(line, &id, &found))
-			continue;
-		if (count < *size)
-			flocks[count] = found;
-		count++;
-	}
-	fclose(locks);
-	if (count > *size) {
+	buf = malloc(BUF_SIZE);
+	if (!buf)
+		return FAIL(ENOMEM, "no memory to read /proc/locks");
+	err = look_until_sure(&look, buf, &id, flocks, *size);
+	free(buf);
+	if (err)
+		return FAIL(err, "cannot read /proc/locks");
+	if (look.count > *size) {
 		const size_t room = *size;
 
-		*size = count;
-		return FAIL(ERANGE, "there are %zu locks on the event ring, room for %zu", count,
-			    room);
+		*size = look.count;
+		return FAIL(ERANGE, "there are %zu locks on the event ring, room for %zu",
+			    look.count, room);
 	}
-	*size = count;
+	*size = look.count;
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -131,6 +132,56 @@ static void test_locks(void)
 	unlink(path);
 }
 
+/* Takes locks on another file and lets go of them, many at a time, until it is killed. */
+static void churn_locks(const char *path, int count)
+{
+	int fds[200];
+
+	for (int i = 0; i < count; i++)
+		fds[i] = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	for (;;) {
+		for (int i = 0; i < count; i++)
+			flock(fds[i], LOCK_SH);
+		for (int i = 0; i < count; i++)
+			flock(fds[i], LOCK_UN);
+	}
+}
+
+/* /proc/locks does not hold still while it is read: a lock that is there is found, once. */
+static void test_locks_of_others(int others)
+{
+	struct monad_event_flock_info locks[4];
+	char path[PATH_MAX], other[PATH_MAX];
+	unsigned int missed = 0, twice = 0;
+	pid_t child, pid;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/locked", dir);
+	snprintf(other, sizeof(other), "%s/other", dir);
+	child = fork();
+	if (child == 0)
+		churn_locks(other, others);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	flock(fd, LOCK_EX);
+	for (int i = 0; i < 500; i++) {
+		size_t count = 4;
+
+		if (monad_event_ring_query_flocks(fd, locks, &count) != 0 || count == 0)
+			missed++;
+		else if (count > 1)
+			twice++;
+		if (monad_event_ring_query_excl_writer_pid(fd, &pid) != 0)
+			missed++;
+	}
+	diag("%d others: missed %u times, found twice %u times", others, missed, twice);
+	ok(missed == 0 && twice == 0, "found each time, among %d that come and go", others);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(fd);
+	unlink(path);
+	unlink(other);
+}
+
 static void test_hugetlbfs(void)
 {
 	char buf[PATH_MAX] = "", expected[PATH_MAX];
@@ -221,6 +272,8 @@ int main(void)
 	test_resolve();
 	test_open();
 	test_locks();
+	test_locks_of_others(10);
+	test_locks_of_others(200);
 	test_hugetlbfs();
 	test_content_type();
 	test_messages();
