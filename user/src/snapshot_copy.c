@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include <monad_event/event_iterator.h>
-#include <monad_event/exec_event_ctypes.h>
+#include <monad_event/event_metadata.h>
 
 #include "error.h"
 #include "snapshot.h"
@@ -32,21 +32,21 @@ struct copy {
 	uint8_t piece[PIECE];
 };
 
-/* Flow tags that hold sequence numbers, by content type. */
-static const struct {
-	uint16_t content_type;
-	unsigned int tags;
-} seqno_tags[] = {
-	{MONAD_EVENT_CONTENT_TYPE_EXEC, 1U << MONAD_FLOW_BLOCK_SEQNO},
-};
-
-static unsigned int find_seqno_tags(uint16_t content_type)
+/* Which flow tags hold sequence numbers, as far as the content type is known. */
+static unsigned int find_seqno_tags(const struct monad_event_ring *ring)
 {
-	for (size_t i = 0; i < sizeof(seqno_tags) / sizeof(seqno_tags[0]); i++) {
-		if (seqno_tags[i].content_type == content_type)
-			return seqno_tags[i].tags;
+	const struct monad_event_flow_tag *tags;
+	unsigned int found = 0;
+	size_t count;
+
+	if (!monad_event_ring_schema_known(ring))
+		return 0;
+	tags = monad_event_flow_tags(ring->header->content_type, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (tags[i].is_seqno)
+			found |= 1U << tags[i].index;
 	}
-	return 0;
+	return found;
 }
 
 /* @event, whose payload is in the spool, as the next one. */
@@ -213,10 +213,23 @@ static int copy_event(struct copy *copy, struct monad_event_descriptor *event)
 	return put_event(copy, event);
 }
 
+/*
+ * The oldest event that can be there. No more than there are descriptors lie between it and
+ * what was chosen as the last one, though somebody sets the ring's last one back meanwhile.
+ */
+static uint64_t oldest_now(const struct copy *copy)
+{
+	const uint64_t last = copy->out->stats.last_seqno;
+	const uint64_t capacity = copy->out->ring->desc_capacity_mask + 1;
+	const uint64_t oldest = monad_event_ring_oldest_seqno(copy->out->ring);
+
+	return last > capacity && oldest < last - capacity + 1 ? last - capacity + 1 : oldest;
+}
+
 static int copy_range(struct copy *copy)
 {
 	struct monad_event_snapshot_stats *stats = &copy->out->stats;
-	const uint64_t oldest = monad_event_ring_oldest_seqno(copy->out->ring);
+	const uint64_t oldest = oldest_now(copy);
 	uint64_t left = stats->last_seqno - stats->first_seqno + 1;
 	struct monad_event_descriptor event;
 	uint64_t gone = 0;
@@ -262,7 +275,7 @@ static void choose_by_time(struct copy *copy, uint64_t from, uint64_t to)
 {
 	struct monad_event_snapshot_stats *stats = &copy->out->stats;
 	const struct monad_event_ring *ring = copy->out->ring;
-	uint64_t oldest = monad_event_ring_oldest_seqno(ring);
+	const uint64_t oldest = oldest_now(copy);
 	uint64_t seqno = stats->first_seqno > oldest ? stats->first_seqno : oldest;
 	uint64_t first = 0, last = 0, left;
 
@@ -325,7 +338,7 @@ int snapshot_events_copy(struct snapshot_events *events, const struct monad_even
 	if (!copy)
 		return FAIL(ENOMEM, "no memory to copy events");
 	copy->out = events;
-	copy->seqno_tags = find_seqno_tags(ring->header->content_type);
+	copy->seqno_tags = find_seqno_tags(ring);
 	err = spool_open(&events->descriptors, options->spool_dir);
 	if (!err)
 		err = spool_open(&events->payloads, options->spool_dir);

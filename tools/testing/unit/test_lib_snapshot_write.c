@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <monad_event/event_metadata.h>
 #include <monad_event/event_ring_util.h>
 #include <monad_event/event_snapshot.h>
 
@@ -318,6 +319,31 @@ static void test_flow_tags(void)
 	image_destroy(image);
 	image = must(&source, (struct monad_event_snapshot_options){.last_seqno = 9});
 	eq_u64(word_at(image, 9, 4), 0, "no block");
+	image_destroy(image);
+	image_destroy(&source);
+}
+
+/* The same of other content types, if it is known what their tags are. */
+static void test_storage_tags(void)
+{
+	struct image source, *image;
+	uint64_t word;
+
+	image_create(&source, 10, 21, 0);
+	put_events_up_to(&source, 40);
+	put(&source, 6, MONAD_EVENT_CONTENT_TYPE_STORAGE, 2);
+	put(&source, slot_offset(&source, 25) + 32, 22, 8);
+	put(&source, slot_offset(&source, 25) + 40, 22, 8);
+	image = must(&source, (struct monad_event_snapshot_options){.first_seqno = 20});
+	eq_u64(word_at(image, 6, 4), 22, "another schema's tag is left alone");
+	image_destroy(image);
+	for (unsigned int i = 0; i < 32; i += 8) {
+		memcpy(&word, g_monad_storage_event_schema_hash + i, 8);
+		put(&source, 8 + i, word, 8);
+	}
+	image = must(&source, (struct monad_event_snapshot_options){.first_seqno = 20});
+	eq_u64(word_at(image, 6, 4), 3, "where the I/O began");
+	eq_u64(word_at(image, 6, 5), 22, "the other tags are as they were");
 	image_destroy(image);
 	image_destroy(&source);
 }
@@ -771,6 +797,7 @@ int main(void)
 	test_ranges();
 	test_times();
 	test_flow_tags();
+	test_storage_tags();
 	test_missing();
 	test_meanwhile();
 	test_payloads();

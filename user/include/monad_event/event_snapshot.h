@@ -71,8 +71,8 @@ struct monad_event_snapshot_stats {
  * slightly out of order. It narrows a range of sequence numbers down further.
  *
  * In the snapshot events are numbered from 1 in the order they have in the ring,
- * and flow tags that are sequence numbers are renumbered with them, or 0 when they
- * point to what is not in it. From the first event that could be copied, each
+ * and flow tags that are sequence numbers (monad_event_flow_tags(), if the ring's
+ * schema is known) are renumbered with them, or 0 when they point to what is not in it. From the first event that could be copied, each
  * sequence number of the range has its event there:
  *
  *	copied		the event
