@@ -142,33 +142,44 @@ static bool is_lapped(const struct monad_event_iterator *iter)
 	return monad_event_iterator_lag(iter) > iter->desc_capacity_mask + 1;
 }
 
-/* Whether somebody holds an exclusive lock on the file, who may be invisible from here. */
-static bool is_locked(int fd)
+/*
+ * Whether somebody holds an exclusive lock on the file, who may be invisible from here. 0: yes;
+ * EOWNERDEAD: nobody does; anything else: there is no telling.
+ */
+static int try_lock(int fd)
 {
 	char path[32];
-	bool locked;
-	int own;
+	int own, err;
 
 	/* Locks belong to open files: one of our own, so that nobody's is converted. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	own = open(path, O_RDONLY | O_CLOEXEC);
 	if (own < 0)
-		return false;
-	locked = flock(own, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+		return errno;
+	err = flock(own, LOCK_SH | LOCK_NB) == 0 ? EOWNERDEAD : errno;
 	close(own);
-	return locked;
+	return err == EWOULDBLOCK ? 0 : err;
 }
 
 /*
  * Whether a ring file has a writer. /proc/locks does not have the locks of processes in
  * other PID namespaces. So, when it has none, this tries to get one, and not before:
- * it would keep others from getting theirs for a moment.
+ * it would keep others from getting theirs for a moment. Who cannot find out, for want of
+ * descriptors or a /proc, goes on waiting: nobody's last events are to be missed.
  */
 static bool has_writer(int fd)
 {
 	pid_t pid;
+	int listed, locked;
 
-	return monad_event_ring_query_excl_writer_pid(fd, &pid) == 0 || is_locked(fd);
+	listed = monad_event_ring_query_excl_writer_pid(fd, &pid);
+	if (listed == 0)
+		return true;
+	locked = try_lock(fd);
+	/* Where the file cannot be opened any more, what is listed has to do. */
+	if (locked == EACCES)
+		return listed != EOWNERDEAD;
+	return locked != EOWNERDEAD;
 }
 
 static void look_at_lock(struct monad_event_waiter *waiter, uint64_t now)

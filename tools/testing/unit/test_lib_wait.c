@@ -276,6 +276,27 @@ static void test_namespace(void)
 	teardown();
 }
 
+/* Who has no descriptor left to find out with does not take the writer for dead. */
+static void test_no_descriptors(void)
+{
+	struct rlimit before, none;
+	int fd;
+
+	setup();
+	fd = dup(0);
+	close(fd);
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = before;
+	none.rlim_cur = (rlim_t)fd;
+	setrlimit(RLIMIT_NOFILE, &none);
+	ok(dup(0) < 0 && errno == EMFILE, "no descriptor is left");
+	eq_int(wait_for(1, 20 * MS), ETIMEDOUT, "the writer is taken for alive");
+	setrlimit(RLIMIT_NOFILE, &before);
+	usleep(300000);
+	eq_int(wait_for(1, 20 * MS), ETIMEDOUT, "which it is");
+	teardown();
+}
+
 static int poll_ms(int timeout)
 {
 	struct pollfd pollfd = {.fd = monad_event_waiter_fd(&waiter), .events = POLLIN};
@@ -363,6 +384,7 @@ int main(void)
 	test_gone();
 	test_killed();
 	test_namespace();
+	test_no_descriptors();
 	test_poll();
 	test_lapped();
 	test_idle_cpu();
