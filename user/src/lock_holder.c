@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lock_holder.h"
+
+/* Readers that wait have the lock, shared, for some microseconds, four times a second. */
+#define TRIES	 20
+#define PAUSE_NS 1000000
+
+int lock_for_writing(int fd)
+{
+	const struct timespec pause = {0, PAUSE_NS};
+
+	for (int tries = 0;;) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (errno == EINTR)
+			continue;
+		if (errno != EWOULDBLOCK || ++tries == TRIES)
+			return errno;
+		nanosleep(&pause, NULL);
+	}
+}
 
 /* The command that @pid runs, as ps(1) shows it; "?" if that is not to be had. */
 static void command_of(pid_t pid, char *buf, size_t size)

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Who holds the lock on a ring file, in words. */
+/* The lock on a ring file that its writer holds: getting it, and who has it, in words. */
 #ifndef MONAD_EVENT_SRC_LOCK_HOLDER_H
 #define MONAD_EVENT_SRC_LOCK_HOLDER_H
 
 #include <monad_event/event_ring_util.h>
 
 #define LOCK_HOLDER_MAX 96
+
+/*
+ * flock(2) LOCK_EX. 0 or an errno, without a message. EWOULDBLOCK: somebody else has it, and not
+ * only for the moment that a reader takes to find out whether there is a writer.
+ */
+int lock_for_writing(int fd);
 
 /*
  * "process 4711 (fio)", and the like, in @buf, which is returned. A guess: whoever held it may

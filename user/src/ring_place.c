@@ -131,7 +131,7 @@ int ring_place_lock(const struct ring_place *place, int *fd_out)
 		else
 			err = check_is_ring(place, fd, &st);
 		if (!err) {
-			err = try_lock(fd);
+			err = lock_for_writing(fd);
 			if (err == EWOULDBLOCK)
 				err = FAIL(EBUSY, "event ring `%s` is in use by %s", place->path,
 					   lock_holder(fd, holder));

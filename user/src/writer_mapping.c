@@ -15,7 +15,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -146,15 +145,9 @@ static bool is_written_elsewhere(const struct mapping *mapping)
 static int take_file_lock(const struct mapping *mapping)
 {
 	char holder[LOCK_HOLDER_MAX];
-	int err = 0;
+	int err = lock_for_writing(mapping->fd);
 	pid_t pid;
 
-	while (flock(mapping->fd, LOCK_EX | LOCK_NB) != 0) {
-		err = errno;
-		if (err != EINTR)
-			break;
-		err = 0;
-	}
 	if (!err)
 		return 0;
 	if (err != EWOULDBLOCK)

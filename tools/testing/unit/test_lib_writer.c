@@ -386,6 +386,36 @@ static void test_what_is_there(void)
 	monad_event_ring_writer_close(writer);
 }
 
+/* A reader that waits has the file locked now and then, for a moment. */
+static void test_glance(void)
+{
+	struct monad_event_ring_writer *writer;
+	char path[PATH_MAX], c = 0;
+	int fds[2], status;
+	pid_t child;
+
+	monad_event_ring_writer_close(make("glance:10:21"));
+	snprintf(path, sizeof(path), "%s/glance", dir);
+	if (pipe(fds))
+		bail_out("pipe");
+	child = fork();
+	if (child == 0) {
+		flock(open(path, O_RDONLY | O_CLOEXEC), LOCK_SH);
+		if (write(fds[1], "x", 1) != 1)
+			_exit(1);
+		usleep(5000);
+		_exit(0);
+	}
+	ok(read(fds[0], &c, 1) == 1, "a reader has it locked");
+	eq_int(monad_event_ring_writer_open("glance:10:21", &options, &writer), 0,
+	       "which does not keep a writer away");
+	waitpid(child, &status, 0);
+	monad_event_ring_writer_close(writer);
+	unlink(path);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void test_keep(void)
 {
 	struct monad_event_ring_writer_options other = options;
@@ -768,6 +798,7 @@ int main(void)
 	test_new_ring();
 	test_replace();
 	test_what_is_there();
+	test_glance();
 	test_keep();
 	test_fork();
 	test_race();
