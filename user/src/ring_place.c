@@ -229,6 +229,11 @@ static int create_named(const struct ring_place *place, mode_t mode, char name[N
 	return -1;
 }
 
+bool ring_place_needs_name(int err)
+{
+	return err == EOPNOTSUPP || err == EISDIR || err == EINVAL || err == ENOENT;
+}
+
 int ring_draft_create(const struct ring_place *place, mode_t mode, struct ring_draft *draft)
 {
 	const mode_t create_mode = mode ? mode : 0644;
@@ -239,7 +244,7 @@ int ring_draft_create(const struct ring_place *place, mode_t mode, struct ring_d
 	draft->fd = openat(place->dirfd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, create_mode);
 	if (draft->fd >= 0)
 		err = try_lock(draft->fd);
-	else if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT)
+	else if (ring_place_needs_name(errno))
 		draft->fd = create_named(place, create_mode, draft->name);
 	if (draft->fd < 0)
 		return FAIL(errno, "cannot create a file for event ring `%s` in its directory",
@@ -254,7 +259,7 @@ int ring_draft_create(const struct ring_place *place, mode_t mode, struct ring_d
 }
 
 /* linkat() of an open file by its number would take a capability. */
-static int link_fd(int fd, int dirfd, const char *name)
+int ring_place_link_fd(int fd, int dirfd, const char *name)
 {
 	char path[32];
 
@@ -272,7 +277,7 @@ static int give_temporary_name(const struct ring_place *place, struct ring_draft
 
 	for (int tries = 0; err == EEXIST && tries < TRIES; tries++) {
 		draft_name(place, draft->name);
-		err = link_fd(draft->fd, place->dirfd, draft->name);
+		err = ring_place_link_fd(draft->fd, place->dirfd, draft->name);
 	}
 	if (err)
 		draft->name[0] = '\0';
@@ -295,7 +300,7 @@ int ring_draft_publish(const struct ring_place *place, struct ring_draft *draft,
 		else
 			unlinkat(place->dirfd, draft->name, 0);
 	} else {
-		err = link_fd(draft->fd, place->dirfd, place->name);
+		err = ring_place_link_fd(draft->fd, place->dirfd, place->name);
 	}
 	if (err == EEXIST && !replace)
 		return err;

@@ -47,4 +47,10 @@ int ring_draft_publish(const struct ring_place *place, struct ring_draft *draft,
 /* Closes it; it never was. */
 void ring_draft_abandon(const struct ring_place *place, struct ring_draft *draft);
 
+/* Whether open(2) with O_TMPFILE failed with @err because there is no such thing there. */
+bool ring_place_needs_name(int err);
+
+/* Gives the file open at @fd, which has none (O_TMPFILE), a name. 0 or an errno, no message. */
+int ring_place_link_fd(int fd, int dirfd, const char *name);
+
 #endif /* MONAD_EVENT_SRC_RING_PLACE_H */

@@ -3,19 +3,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "error.h"
+#include "ring_place.h"
 #include "snapshot.h"
 
 /* Sizes of the first versions of these structures. */
 #define OPTIONS_MIN_SIZE offsetof(struct monad_event_snapshot_options, first_seqno)
 #define STATS_MIN_SIZE	 offsetof(struct monad_event_snapshot_stats, first_seqno)
+
+/* Bytes of a temporary name, and how many are tried before all are said to be taken. */
+#define TEMP_MAX 32
+#define TRIES	 64
 
 /* Takes the caller's options, who may know fewer of them, or more that are not set. */
 static int take_options(struct monad_event_snapshot_options *to,
@@ -107,65 +114,131 @@ int monad_event_snapshot_write(const struct monad_event_ring *ring, int out_fd,
 	return err ? err : write_snapshot(ring, out_fd, "unnamed", &opts, stats);
 }
 
-/* Splits @path; @temp becomes the pattern of a temporary name beside it. */
-static int temp_name(const char *path, char *dir, char *temp)
+/* A file in the making: it has no name (O_TMPFILE), or a temporary one, until it is complete. */
+struct file {
+	const char *path; /* for messages; its last part is the name */
+	const char *name;
+	int dirfd;
+	int fd;
+	char temp[TEMP_MAX]; /* "": none */
+};
+
+static int open_dir(struct file *file)
 {
-	const char *slash = strrchr(path, '/');
+	const char *path = file->path, *slash = strrchr(path, '/');
+	char dir[PATH_MAX];
 	int len;
 
-	if (!*path || (slash && !slash[1]))
+	file->name = slash ? slash + 1 : path;
+	if (!*file->name)
 		return FAIL(EINVAL, "`%s` is not the name of a file for a snapshot", path);
 	if (!slash)
-		len = snprintf(dir, PATH_MAX, ".");
+		len = snprintf(dir, sizeof(dir), ".");
 	else
-		len = snprintf(dir, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path),
+		len = snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path),
 			       path);
-	if (len < PATH_MAX)
-		len = snprintf(temp, PATH_MAX, "%s/.snapshot-XXXXXX", dir);
-	if (len >= PATH_MAX)
+	if (len < 0 || (size_t)len >= sizeof(dir))
 		return FAIL(ENAMETOOLONG, "cannot make snapshot `%s`", path);
+	/* To read, as it is to be synced. */
+	file->dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (file->dirfd < 0)
+		return FAIL(errno, "cannot open directory `%s`", dir);
 	return 0;
 }
 
-/* The name is on disk when its directory is. */
-static int sync_dir(const char *dir)
+static void choose_temp(struct file *file)
 {
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int err = 0;
+	uint32_t number = 0;
 
-	if (fd < 0)
-		return FAIL(errno, "cannot open directory `%s`", dir);
-	/* EINVAL: the file system cannot. */
-	if (fsync(fd) != 0 && errno != EINVAL)
-		err = FAIL(errno, "cannot sync directory `%s`", dir);
-	close(fd);
-	return err;
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+		number = (uint32_t)random() ^ (uint32_t)getpid();
+	snprintf(file->temp, sizeof(file->temp), ".snapshot-%08x", number);
 }
 
-static int write_temp(const struct monad_event_ring *ring, const char *path, const char *temp,
-		      int fd, const struct monad_event_snapshot_options *options,
-		      struct monad_event_snapshot_stats *stats)
+static int create_file(struct file *file)
 {
-	int err = write_snapshot(ring, fd, path, options, stats);
+	/* Without a /proc it could not get a name later. */
+	bool named = access("/proc/self/fd", X_OK) != 0;
 
-	if (!err && fsync(fd) != 0 && errno != EINVAL)
-		err = FAIL(errno, "cannot sync snapshot `%s`", path);
+	if (!named) {
+		file->fd = openat(file->dirfd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+		named = file->fd < 0 && ring_place_needs_name(errno);
+	}
+	if (named) {
+		for (int tries = 0; file->fd < 0 && tries < TRIES; tries++) {
+			choose_temp(file);
+			file->fd = openat(file->dirfd, file->temp,
+					  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+			if (file->fd < 0 && errno != EEXIST)
+				break;
+		}
+	}
+	if (file->fd >= 0)
+		return 0;
+	file->temp[0] = '\0';
+	return FAIL(errno, "cannot make a file for snapshot `%s` in its directory", file->path);
+}
+
+/* Only now, so that nothing is left behind if this process is killed while it writes. */
+static int give_temp(struct file *file)
+{
+	int err = EEXIST;
+
+	if (file->temp[0])
+		return 0;
+	for (int tries = 0; err == EEXIST && tries < TRIES; tries++) {
+		choose_temp(file);
+		err = ring_place_link_fd(file->fd, file->dirfd, file->temp);
+	}
+	if (!err)
+		return 0;
+	file->temp[0] = '\0';
+	return FAIL(err, "cannot give snapshot `%s` a temporary name", file->path);
+}
+
+/* The file is complete: to the disk with it, and then to its place. */
+static int publish(struct file *file)
+{
+	int err = 0;
+
+	/* EINVAL: the file system cannot. */
+	if (fsync(file->fd) != 0 && errno != EINVAL)
+		return FAIL(errno, "cannot sync snapshot `%s`", file->path);
+	err = give_temp(file);
+	if (err)
+		return err;
 	/* Where close() reports what the disk refused. */
-	if (close(fd) != 0 && !err)
-		err = FAIL(errno, "cannot close snapshot `%s`", path);
-	if (!err && rename(temp, path) != 0)
-		err = FAIL(errno, "cannot rename `%s` to `%s`", temp, path);
-	return err;
+	err = close(file->fd) != 0 ? errno : 0;
+	file->fd = -1;
+	if (err)
+		return FAIL(err, "cannot close snapshot `%s`", file->path);
+	if (renameat(file->dirfd, file->temp, file->dirfd, file->name) != 0)
+		return FAIL(errno, "cannot rename `%s` to `%s`", file->temp, file->path);
+	file->temp[0] = '\0';
+	/* The name is on disk when its directory is. */
+	if (fsync(file->dirfd) != 0 && errno != EINVAL)
+		return FAIL(errno, "cannot sync the directory of snapshot `%s`", file->path);
+	return 0;
+}
+
+static void close_file(struct file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->temp[0])
+		unlinkat(file->dirfd, file->temp, 0);
+	if (file->dirfd >= 0)
+		close(file->dirfd);
 }
 
 int monad_event_snapshot_write_file(const struct monad_event_ring *ring, const char *path,
 				    const struct monad_event_snapshot_options *options,
 				    struct monad_event_snapshot_stats *stats)
 {
+	struct file file = {.path = path, .dirfd = -1, .fd = -1};
 	struct monad_event_snapshot_options opts;
-	char dir[PATH_MAX], temp[PATH_MAX];
 	struct stat st;
-	int err, fd;
+	int err;
 
 	if (!path)
 		return FAIL(EFAULT, "path of the snapshot is NULL");
@@ -173,20 +246,17 @@ int monad_event_snapshot_write_file(const struct monad_event_ring *ring, const c
 	if (!err)
 		err = take_options(&opts, options);
 	if (!err)
-		err = temp_name(path, dir, temp);
-	if (err)
-		return err;
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return FAIL_HINT(EINVAL, "to write to it, open it",
-				 "`%s` is there and no regular file that a snapshot can replace",
-				 path);
-	fd = mkostemp(temp, O_CLOEXEC);
-	if (fd < 0)
-		return FAIL(errno, "cannot make a file in `%s` for a snapshot", dir);
-	err = write_temp(ring, path, temp, fd, &opts, stats);
-	if (err) {
-		unlink(temp);
-		return err;
-	}
-	return sync_dir(dir);
+		err = open_dir(&file);
+	if (!err && fstatat(file.dirfd, file.name, &st, 0) == 0 && !S_ISREG(st.st_mode))
+		err = FAIL_HINT(EINVAL, "to write to it, open it",
+				"`%s` is there and no regular file that a snapshot can replace",
+				path);
+	if (!err)
+		err = create_file(&file);
+	if (!err)
+		err = write_snapshot(ring, file.fd, path, &opts, stats);
+	if (!err)
+		err = publish(&file);
+	close_file(&file);
+	return err;
 }

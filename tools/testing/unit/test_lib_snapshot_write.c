@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <monad_event/event_metadata.h>
@@ -40,6 +41,20 @@ size_t __wrap_ZSTD_compressStream2(ZSTD_CCtx *cctx, ZSTD_outBuffer *out, ZSTD_in
 		act();
 	act = NULL;
 	return __real_ZSTD_compressStream2(cctx, out, in, end);
+}
+
+/* A file system that has no O_TMPFILE. */
+static bool no_tmpfile;
+int __real_openat(int dirfd, const char *path, int flags, mode_t mode);
+int __wrap_openat(int dirfd, const char *path, int flags, mode_t mode);
+
+int __wrap_openat(int dirfd, const char *path, int flags, mode_t mode)
+{
+	if (no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return __real_openat(dirfd, path, flags, mode);
 }
 
 static bool says(const char *text)
@@ -732,6 +747,31 @@ static void test_no_space(const struct monad_event_ring *ring, const char *dir)
 	rmdir(small);
 }
 
+static void die(void)
+{
+	raise(SIGKILL);
+}
+
+/* Who is killed while it writes leaves nothing behind. */
+static void test_killed(const struct monad_event_ring *ring, const char *dir, const char *path)
+{
+	struct stat st, now;
+	pid_t child;
+	int status;
+
+	if (stat(path, &st) != 0)
+		bail_out("stat");
+	child = fork();
+	if (child == 0) {
+		act = die;
+		_exit(monad_event_snapshot_write_file(ring, path, NULL, NULL));
+	}
+	waitpid(child, &status, 0);
+	ok(WIFSIGNALED(status), "killed while it writes");
+	eq_int(count_files(dir), 1, "nothing is left but what there was before");
+	ok(stat(path, &now) == 0 && now.st_ino == st.st_ino, "which is the same");
+}
+
 static void test_files(void)
 {
 	struct monad_event_snapshot_options options = {.size = sizeof(options)};
@@ -761,6 +801,13 @@ static void test_files(void)
 	eq_int(monad_event_ring_open(&again, path, 0), 0, "is opened again");
 	monad_event_ring_unmap(&again);
 	eq_int(count_files(dir), 1, "there is nothing but it");
+	test_killed(&ring, dir, path);
+	no_tmpfile = true;
+	eq_int(monad_event_snapshot_write_file(&ring, path, NULL, NULL), 0, "without O_TMPFILE");
+	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "mode 0600");
+	eq_int(count_files(dir), 1, "there is nothing but it");
+	test_no_space(&ring, dir);
+	no_tmpfile = false;
 	if (symlink("/dev/null", other) != 0)
 		bail_out("symlink");
 	eq_int(monad_event_snapshot_write_file(&ring, other, NULL, NULL), EINVAL, "over a device");

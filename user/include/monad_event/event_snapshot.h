@@ -102,7 +102,9 @@ int monad_event_snapshot_write(const struct monad_event_ring *ring, int out_fd,
 
 /*
  * The same to the file @path, mode 0600, which appears complete and on disk, or not
- * at all: it is written under another name in the same directory, synced and renamed.
+ * at all: it is written in the same directory without a name (or where the file system
+ * has no O_TMPFILE, under another one), synced and renamed. Who is killed meanwhile leaves
+ * nothing behind. The directory has to be readable.
  * A file that was there is replaced; EINVAL when it is not a regular one.
  */
 int monad_event_snapshot_write_file(const struct monad_event_ring *ring, const char *path,
