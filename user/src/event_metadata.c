@@ -80,24 +80,28 @@ static const struct monad_event_metadata common_metadata[] = {
 };
 
 /* Index, whether it is a sequence number, the tag it counts within, name, description. */
+#define TAG(i, seqno, in, name, text) \
+	{.index = (i), .is_seqno = (seqno), .within = (in), .c_name = (name), .description = (text)}
+
 static const struct monad_event_flow_tag exec_flow_tags[] = {
-	{MONAD_FLOW_BLOCK_SEQNO, true, -1, "block_seqno", "sequence number of the BLOCK_START"},
-	{MONAD_FLOW_TXN_ID, false, MONAD_FLOW_BLOCK_SEQNO, "txn_id", "transaction index + 1"},
-	{MONAD_FLOW_ACCOUNT_INDEX, false, MONAD_FLOW_TXN_ID, "account_index",
-	 "index of the ACCOUNT_ACCESS in its list"},
+	TAG(MONAD_FLOW_BLOCK_SEQNO, true, -1, "block_seqno", "sequence number of the BLOCK_START"),
+	TAG(MONAD_FLOW_TXN_ID, false, MONAD_FLOW_BLOCK_SEQNO, "txn_id", "transaction index + 1"),
+	TAG(MONAD_FLOW_ACCOUNT_INDEX, false, MONAD_FLOW_TXN_ID, "account_index",
+	    "index of the ACCOUNT_ACCESS in its list"),
 };
 
 static const struct monad_event_flow_tag perf_flow_tags[] = {
-	{MONAD_PERF_FLOW_PID, false, -1, "pid", "process that the CPU ran"},
-	{MONAD_PERF_FLOW_TID, false, -1, "tid", "thread that the CPU ran"},
-	{MONAD_PERF_FLOW_CPU, false, -1, "cpu_id", "number of the CPU + 1"},
+	TAG(MONAD_PERF_FLOW_PID, false, -1, "pid", "process that the CPU ran"),
+	TAG(MONAD_PERF_FLOW_TID, false, -1, "tid", "thread that the CPU ran"),
+	TAG(MONAD_PERF_FLOW_CPU, false, -1, "cpu_id", "number of the CPU + 1"),
 };
 
 static const struct monad_event_flow_tag storage_flow_tags[] = {
-	{MONAD_STORAGE_TAG_START, true, -1, "start", "sequence number of the I/O's first event"},
-	{MONAD_STORAGE_TAG_DEVICE, false, -1, "device", "device, whether it failed, operation"},
-	{MONAD_STORAGE_TAG_CGROUP, false, -1, "cgroup", "id of the cgroup that is charged"},
-	{MONAD_STORAGE_TAG_LATENCY, false, -1, "latency", "nanoseconds since it was first seen"},
+	TAG(MONAD_STORAGE_TAG_START, true, -1, "start", "sequence number of the I/O's first event"),
+	TAG(MONAD_STORAGE_TAG_DEVICE, false, -1, "device", "device, whether it failed, operation"),
+	TAG(MONAD_STORAGE_TAG_CGROUP, false, -1, "cgroup", "id of the cgroup that is charged"),
+	TAG(MONAD_STORAGE_TAG_LATENCY, false, -1, "latency",
+	    "nanoseconds since it was first seen"),
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -69,7 +69,7 @@ static int take_options(const struct monad_event_ring_writer_options *from,
 	const uint8_t *bytes = (const uint8_t *)from;
 
 	if (from->size < sizeof(*options))
-		return FAIL(EINVAL, "options of %zu bytes; was their size set?", from->size);
+		return FAIL(EINVAL, "options of %u bytes; was their size set?", from->size);
 	for (size_t i = sizeof(*options); i < from->size; i++) {
 		if (bytes[i])
 			return FAIL_HINT(E2BIG, "run the program with the library it was built for",

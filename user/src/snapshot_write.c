@@ -37,9 +37,10 @@ static int take_options(struct monad_event_snapshot_options *to,
 				    from->size);
 		for (size_t i = sizeof(*to); i < from->size; i++) {
 			if (((const uint8_t *)from)[i])
-				return FAIL(EINVAL,
-					    "snapshot options are set that this library does not "
-					    "know");
+				return FAIL_HINT(E2BIG, "run the program with the library it "
+						 "was built for",
+						 "snapshot options are set that this library does "
+						 "not know");
 		}
 		memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
 	}

@@ -58,6 +58,7 @@ struct monad_event_flow_tag {
 	int within;		 /* index of the tag in whose flow this one counts, or -1 */
 	const char *c_name;	 /* lower case, one word: "txn_id" */
 	const char *description; /* one line */
+	const void *reserved[2];
 };
 
 /*

@@ -44,6 +44,7 @@ struct monad_event_ring_config {
 	uint8_t descriptors_shift; /* log2 of the number of descriptors */
 	uint8_t payload_buf_shift; /* log2 of bytes of payload */
 	bool shifts_given;	   /* false: these are the defaults, 21 and 29 */
+	uint8_t reserved[13];	   /* zero */
 	char name[MONAD_EVENT_RING_NAME_MAX];
 };
 
@@ -70,8 +71,8 @@ struct monad_event_ring_writer;
 
 /* Zero all of it first, then set size: a later version has more fields. */
 struct monad_event_ring_writer_options {
-	size_t size;	    /* sizeof(struct monad_event_ring_writer_options) */
-	unsigned int flags; /* MONAD_EVENT_WRITER_* */
+	uint32_t size;	/* sizeof(struct monad_event_ring_writer_options) */
+	uint32_t flags; /* MONAD_EVENT_WRITER_* */
 	/*
 	 * Access rights of the file. 0: 0644, as far as the umask lets them be. Otherwise
 	 * exactly these, 0777 at most. A ring that is kept keeps its own.
@@ -94,8 +95,8 @@ struct monad_event_ring_writer_options {
  * EBUSY: another process, which the message names, writes to it (or locks it), or this one
  * does already. EEXIST: there is a file of that name which is no ring; it is left alone.
  * ELOOP: the name is a symbolic link. ENOSPC, ENOMEM: no room on the file system, or too few
- * huge pages. EPROTO: see MONAD_EVENT_WRITER_KEEP. EINVAL, EFAULT: arguments. Otherwise errors
- * of monad_event_ring_parse_config(), monad_event_resolve_ring_file(), open(2), mmap(2).
+ * huge pages. EPROTO: see MONAD_EVENT_WRITER_KEEP. EINVAL, EFAULT: arguments. E2BIG: an option is
+ * set that this version of the library does not know. Otherwise errors of monad_event_ring_parse_config(), monad_event_resolve_ring_file(), open(2), mmap(2).
  */
 int monad_event_ring_writer_open(const char *config,
 				 const struct monad_event_ring_writer_options *options,

@@ -92,8 +92,9 @@ struct monad_event_snapshot_stats {
  * the events do when compressed fast, a fraction of the ring for common events, and
  * never more than the part of the ring that is in use, but for some percent.
  *
- * EFAULT: @ring is NULL. EINVAL: it is not mapped, or an option is not one. EACCES:
- * mapped without PROT_READ. ENOMEM. Otherwise what writing gave: ENOSPC, EPIPE (with
+ * EFAULT: @ring is NULL. EINVAL: it is not mapped, or an option is not one. E2BIG:
+ * an option is set that this version of the library does not know. EACCES: mapped
+ * without PROT_READ. ENOMEM. Otherwise what writing gave: ENOSPC, EPIPE (with
  * SIGPIPE, as write(2) does), and what is in @out_fd then is no snapshot.
  */
 int monad_event_snapshot_write(const struct monad_event_ring *ring, int out_fd,

@@ -51,6 +51,7 @@ struct monad_event_waiter {
 	uint64_t next_look_ns; /* ... and when to look again, CLOCK_MONOTONIC */
 	uint64_t armed_seqno;  /* of the last _arm() of a timer, and how long it was */
 	uint64_t tick_ns;
+	uint64_t reserved[4];
 };
 
 /*
