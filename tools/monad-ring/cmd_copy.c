@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -64,13 +65,16 @@ static bool fail_to(const struct copy *copy, const char *what)
 	return false;
 }
 
-/* Nothing of anybody's is replaced that should not be. */
-static bool check_to(const struct copy *copy)
+/*
+ * Nothing of anybody's is replaced that should not be. *@lock becomes what is there now, locked,
+ * so that no writer takes it up, until it is closed; or -1.
+ */
+static bool check_to(const struct copy *copy, int *lock)
 {
 	struct stat st;
-	pid_t pid;
-	int fd, err;
+	pid_t pid = 0;
 
+	*lock = -1;
 	if (lstat(copy->to, &st) != 0)
 		return errno == ENOENT || fail_to(copy, "look at");
 	if (st.st_dev == copy->from.st.st_dev && st.st_ino == copy->from.st.st_ino) {
@@ -85,14 +89,31 @@ static bool check_to(const struct copy *copy)
 		complain("%s is no regular file, and was left alone", copy->to);
 		return false;
 	}
-	fd = open(copy->to, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
+	*lock = open(copy->to, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (*lock < 0)
 		return fail_to(copy, "open");
-	err = monad_event_ring_query_excl_writer_pid(fd, &pid);
-	close(fd);
-	if (!err)
+	/* Shared is enough; where there are no locks, no writer has one. */
+	if (flock(*lock, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return true;
+	if (monad_event_ring_query_excl_writer_pid(*lock, &pid) == 0)
 		complain("process %d writes to %s, which was left alone", (int)pid, copy->to);
-	return err != 0;
+	else
+		complain("a process that cannot be seen from here writes to %s, which was left "
+			 "alone", copy->to);
+	close(*lock);
+	*lock = -1;
+	return false;
+}
+
+/* Before all is copied, so that it is not in vain. */
+static bool check_to_early(const struct copy *copy)
+{
+	int lock;
+	bool good = check_to(copy, &lock);
+
+	if (lock >= 0)
+		close(lock);
+	return good;
 }
 
 static int open_temp(struct copy *copy)
@@ -294,18 +315,24 @@ static int rename_new(struct copy *copy)
 /* The copy gets its name, and is on disk. */
 static bool publish(struct copy *copy, int fd)
 {
+	int lock = -1, err;
+
 	/* EINVAL: the file system cannot. */
 	if (fsync(fd) != 0 && errno != EINVAL)
 		return fail_to(copy, "sync");
-	if (copy->force ? rename(copy->temp, copy->to) : rename_new(copy)) {
-		if (errno == EEXIST)
-			complain("%s was made by somebody else meanwhile", copy->to);
-		else
-			fail_to(copy, "give its name to");
+	/* A writer may have begun meanwhile. */
+	if (copy->force && !check_to(copy, &lock))
 		return false;
-	}
-	copy->temp[0] = '\0';
-	return true;
+	err = copy->force ? rename(copy->temp, copy->to) : rename_new(copy);
+	if (err && errno == EEXIST)
+		complain("%s was made by somebody else meanwhile", copy->to);
+	else if (err)
+		fail_to(copy, "give its name to");
+	else
+		copy->temp[0] = '\0';
+	if (lock >= 0)
+		close(lock);
+	return !err;
 }
 
 static bool is_on_hugetlbfs(int fd)
@@ -357,7 +384,7 @@ static int run(struct copy *copy, const char *from)
 		return EXIT_FAILED;
 	}
 	catch_interrupts();
-	done = check_to(copy) && make(copy);
+	done = check_to_early(copy) && make(copy);
 	if (done)
 		snapshot_report(stdout, copy->json, copy->to, &copy->stats);
 	ring_handle_close(&copy->from);

@@ -97,9 +97,12 @@ static const char *take_option(struct snapshot *snapshot, int opt, const char *v
 			       ? "--from " NO_TIME
 			       : NULL;
 	case OPT_TO:
-		return parse_time(value, snapshot->now_ns, &options->to_epoch_nanos)
-			       ? "--to " NO_TIME
-			       : NULL;
+		if (parse_time(value, snapshot->now_ns, &options->to_epoch_nanos))
+			return "--to " NO_TIME;
+		/* To the library, 0 is no limit. */
+		if (!options->to_epoch_nanos)
+			options->to_epoch_nanos = 1;
+		return NULL;
 	case OPT_FIRST:
 		return parse_u64(value, &options->first_seqno) && options->first_seqno
 			       ? NULL

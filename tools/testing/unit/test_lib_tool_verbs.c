@@ -290,8 +290,21 @@ static void test_copy(void)
 	has_text("no regular file");
 	pid = start_writer("live3:10:21", 100);
 	eq_int(run("monad-ring copy -f ./small live3 2>&1"), 1, "over a live ring");
+	has_text("process ");
 	has_text("writes to live3");
+	/* Where /proc/locks does not have its lock. */
+	if (run("unshare -pf --mount-proc true 2>&1")) {
+		skip("no PID namespace");
+	} else {
+		eq_int(run("unshare -pf --mount-proc monad-ring copy -f ./small live3 2>&1"), 1,
+		       "over a live ring, from another PID namespace");
+		has_text("writes to live3");
+	}
 	stop_writer(pid);
+	eq_int(run("monad-ring copy -f ./small live3"), 0, "over a ring whose writer is gone");
+	eq_int(run("monad-ring snapshot --to @0 -o early.zst ./small && "
+		   "monad-ring info ./early.zst | grep -E 'copied.* 0'"), 0,
+	       "up to 1970: nothing");
 	eq_int(run("monad-ring copy ./small /nonexistent/x 2>&1"), 1, "no directory");
 	eq_int(run("ulimit -f 1; trap '' XFSZ; monad-ring copy ./small c9 2>&1"), 1, "no room");
 	has_text("File too large");
