@@ -175,6 +175,11 @@ void recorder_core_destroy(struct monad_event_recorder_core_ *core)
 	core->in_use = false;
 }
 
+void recorder_core_abandon(struct monad_event_recorder_core_ *core)
+{
+	core->in_use = false;
+}
+
 /*
  * Reserving
  */

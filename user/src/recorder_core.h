@@ -26,4 +26,10 @@ bool recorder_core_is_busy(const struct monad_event_recorder_core_ *core);
  */
 void recorder_core_destroy(struct monad_event_recorder_core_ *core);
 
+/*
+ * In a child of the process that created it: it may be used for a ring of the child's own, late
+ * as well. Until then the recorders that the child inherited refuse all events and count that.
+ */
+void recorder_core_abandon(struct monad_event_recorder_core_ *core);
+
 #endif /* MONAD_EVENT_SRC_RECORDER_CORE_H */

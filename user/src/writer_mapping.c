@@ -58,6 +58,8 @@ static void after_fork_in_child(void)
 		struct mapping *mapping = mappings;
 
 		mappings = mapping->next;
+		if (mapping->core)
+			recorder_core_abandon(mapping->core);
 		close(mapping->fd);
 		free(mapping);
 	}

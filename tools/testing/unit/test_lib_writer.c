@@ -416,6 +416,44 @@ static void test_glance(void)
 	close(fds[1]);
 }
 
+/* A program that goes on as a child of itself, again and again, writes to one ring only. */
+static void test_generations(void)
+{
+	struct monad_event_ring_writer *writer = NULL;
+	const struct monad_event_ring *ring;
+	struct monad_event_recorder recorder;
+	int closed[2], done[2], err = 0, result = -1;
+	char path[PATH_MAX], c;
+
+	if (pipe2(closed, O_CLOEXEC) || pipe2(done, O_CLOEXEC))
+		bail_out("pipe");
+	if (fork() == 0) {
+		for (int i = 0; i < 150 && !err; i++) {
+			monad_event_ring_writer_close(writer);
+			err = monad_event_ring_writer_open("self:10:21", &options, &writer);
+			ring = writer ? monad_event_ring_writer_ring(writer) : NULL;
+			if (!err)
+				err = monad_event_ring_init_recorder(ring, &recorder);
+			if (!err && fork()) {
+				monad_event_ring_writer_close(writer);
+				_exit(write(closed[1], "x", 1) != 1);
+			}
+			if (!err && read(closed[0], &c, 1) != 1)
+				err = EPIPE;
+		}
+		_exit(write(done[1], &err, sizeof(err)) != sizeof(err));
+	}
+	close(done[1]);
+	ok(read(done[0], &result, sizeof(result)) == sizeof(result), "the last one speaks");
+	eq_int(result, 0, "150 generations of a program that is its own child");
+	close(done[0]);
+	close(closed[0]);
+	close(closed[1]);
+	wait(NULL);
+	snprintf(path, sizeof(path), "%s/self", dir);
+	unlink(path);
+}
+
 static void test_keep(void)
 {
 	struct monad_event_ring_writer_options other = options;
@@ -799,6 +837,7 @@ int main(void)
 	test_replace();
 	test_what_is_there();
 	test_glance();
+	test_generations();
 	test_keep();
 	test_fork();
 	test_race();
