@@ -326,7 +326,7 @@ static __always_inline u64 recorder_commit(struct monad_ring_record *rec)
 }
 
 /* A discarded event is one of type NONE without payload: readers pass over it. */
-static __always_inline u64 recorder_discard(struct monad_ring_record *rec)
+static __always_inline void recorder_empty(struct monad_ring_record *rec)
 {
 	struct monad_event_descriptor *desc = rec->desc;
 	unsigned int i;
@@ -335,6 +335,11 @@ static __always_inline u64 recorder_discard(struct monad_ring_record *rec)
 	for (i = 0; i < 4; i++)
 		port_store(&desc->content_ext[i], 0);
 	port_count(&rec->recorder->ext->discarded);
+}
+
+static __always_inline u64 recorder_discard(struct monad_ring_record *rec)
+{
+	recorder_empty(rec);
 	return recorder_commit(rec);
 }
 

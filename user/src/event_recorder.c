@@ -261,7 +261,7 @@ monad_event_recorder_reserve_type(struct monad_event_recorder *recorder, uint16_
 static __always_inline bool holds(const struct monad_ring_record *rec,
 				  const struct monad_event_descriptor *desc, uint64_t seqno)
 {
-	return rec->desc == desc && rec->seqno == seqno && seqno &&
+	return rec->desc == desc && port_load(&rec->seqno) == seqno && seqno &&
 	       port_load(&rec->floor) != RECORDER_FREE;
 }
 
@@ -309,6 +309,18 @@ get_record(struct monad_event_descriptor *desc, uint64_t seqno)
 	return find_record(desc, seqno);
 }
 
+/*
+ * As recorder_commit(), and before the slot can be another's, its number goes: until that one has
+ * reserved, the slot would still say that it holds this event, and a second commit set it free.
+ */
+static __always_inline void publish(struct monad_ring_record *rec, uint64_t seqno)
+{
+	port_store(&rec->seqno, 0);
+	/* LMM(recorder_commit:A) */
+	port_store_release(&rec->desc->seqno, seqno);
+	recorder_release(rec);
+}
+
 void monad_event_recorder_commit_(struct monad_event_descriptor *event, uint64_t seqno)
 {
 	struct monad_ring_record *rec;
@@ -319,7 +331,7 @@ void monad_event_recorder_commit_(struct monad_event_descriptor *event, uint64_t
 	if (unlikely(!rec))
 		return;
 	__atomic_store_n(&event->unused, 0, __ATOMIC_RELAXED);
-	recorder_commit(rec);
+	publish(rec, seqno);
 }
 
 void monad_event_recorder_discard(struct monad_event_descriptor *event, uint64_t seqno)
@@ -329,8 +341,10 @@ void monad_event_recorder_discard(struct monad_event_descriptor *event, uint64_t
 	if (unlikely(!event))
 		return;
 	rec = get_record(event, seqno);
-	if (likely(rec))
-		recorder_discard(rec);
+	if (unlikely(!rec))
+		return;
+	recorder_empty(rec);
+	publish(rec, seqno);
 }
 
 /*

@@ -205,6 +205,67 @@ static void test_wrong_commits(void)
 	end();
 }
 
+static bool stop;
+
+static void *one_event(void *arg)
+{
+	event(1);
+	return NULL;
+}
+
+/* How many it committed that are not there right after. */
+static void *many_events(void *arg)
+{
+	struct monad_event_descriptor *desc;
+	uint64_t *vanished = arg, seqno;
+	uint8_t *payload;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		desc = monad_event_recorder_reserve(&recorder, 1, &seqno, &payload);
+		if (!desc)
+			continue;
+		monad_event_recorder_commit(desc, seqno);
+		/* Unless it was overwritten since, which takes a lap. */
+		if (__atomic_load_n(&desc->seqno, __ATOMIC_ACQUIRE) != seqno &&
+		    monad_event_ring_last_seqno(&ring) - seqno < 1024)
+			++*vanished;
+	}
+	return NULL;
+}
+
+/* Not even while its record slot is another thread's, who is about to reserve. */
+static void test_second_commit_meanwhile(void)
+{
+	const struct timespec pause = {0, 0};
+	uint64_t seqno, vanished = 0;
+	struct monad_event_descriptor *desc;
+	uint8_t *payload;
+	pthread_t thread;
+
+	begin();
+	event(1);
+	/* Each thread prefers a group of slots of its own, of 16; the 17th has ours. */
+	for (int i = 0; i < 15; i++) {
+		pthread_create(&thread, NULL, one_event, NULL);
+		pthread_join(thread, NULL);
+	}
+	stop = false;
+	pthread_create(&thread, NULL, many_events, &vanished);
+	for (int i = 0; i < 2000000; i++) {
+		desc = monad_event_recorder_reserve(&recorder, 1, &seqno, &payload);
+		if (!desc)
+			continue;
+		monad_event_recorder_commit(desc, seqno);
+		monad_event_recorder_commit(desc, seqno);
+		if (i % 100000 == 0)
+			nanosleep(&pause, NULL);
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	eq_u64(vanished, 0, "a second commit is no commit of another's event");
+	end();
+}
+
 static void test_output(void)
 {
 	static uint8_t big[MAX_SIZE + 1];
@@ -535,6 +596,7 @@ int main(void)
 	test_init();
 	test_event();
 	test_wrong_commits();
+	test_second_commit_meanwhile();
 	test_output();
 	test_thread_exit();
 	test_many_held();
