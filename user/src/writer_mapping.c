@@ -83,7 +83,8 @@ int writer_mapping_add(const struct monad_event_ring *ring, int fd, const struct
 	mapping = calloc(1, sizeof(*mapping) + name_size);
 	if (!mapping)
 		return FAIL(ENOMEM, "no memory to map event ring `%s`", name);
-	mapping->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	/* Not where messages go: if standard error is closed, that is over the ring's header. */
+	mapping->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (mapping->fd < 0) {
 		err = FAIL(errno, "cannot keep event ring file `%s` open", name);
 		free(mapping);

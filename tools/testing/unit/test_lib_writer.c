@@ -454,6 +454,35 @@ static void test_generations(void)
 	unlink(path);
 }
 
+/* A program that was started without standard output and error. */
+static void test_closed_stderr(void)
+{
+	struct monad_event_ring ring;
+	char path[PATH_MAX];
+	int status, fd;
+	pid_t child;
+
+	monad_event_ring_writer_close(make("mute:10:21"));
+	snprintf(path, sizeof(path), "%s/mute", dir);
+	child = fork();
+	if (child == 0) {
+		close(STDOUT_FILENO);
+		close(STDERR_FILENO);
+		fd = open(path, O_RDWR);
+		if (monad_event_ring_mmap(&ring, PROT_READ | PROT_WRITE, 0, fd, 0, path))
+			_exit(1);
+		close(fd);
+		dprintf(STDOUT_FILENO, "a program's output");
+		dprintf(STDERR_FILENO, "a program's message");
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	eq_int(status, 0, "mapped without standard output and error");
+	eq_int(monad_event_ring_open(&ring, path, 0), 0, "what goes there is not in the ring");
+	monad_event_ring_unmap(&ring);
+	unlink(path);
+}
+
 static void test_keep(void)
 {
 	struct monad_event_ring_writer_options other = options;
@@ -838,6 +867,7 @@ int main(void)
 	test_what_is_there();
 	test_glance();
 	test_generations();
+	test_closed_stderr();
 	test_keep();
 	test_fork();
 	test_race();
