@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ struct copy {
 	bool force;
 	bool snapshot; /* what it becomes */
 	const char *to;
-	char temp[PATH_MAX]; /* beside it, until it is complete; "" when there is none */
+	char temp[PATH_MAX]; /* beside it, if it has one until it is complete; or "" */
 	struct ring_handle from;
 	struct monad_event_snapshot_stats stats;
 };
@@ -116,12 +117,28 @@ static bool check_to_early(const struct copy *copy)
 	return good;
 }
 
-static int open_temp(struct copy *copy)
+/* Bytes of the directory's name in copy->to, with the slash behind it; 0: the current one. */
+static int dir_len(const struct copy *copy)
 {
 	const char *slash = strrchr(copy->to, '/');
-	int len = slash ? (int)(slash - copy->to) + 1 : 0;
+
+	return slash ? (int)(slash - copy->to) + 1 : 0;
+}
+
+/* A file without a name, if there are such, so that nothing is left of it if we are killed. */
+static int open_temp(struct copy *copy)
+{
+	const int len = dir_len(copy);
+	char dir[PATH_MAX];
 	int fd;
 
+	if (snprintf(dir, sizeof(dir), "%.*s", len ? len : 1, len ? copy->to : ".") <
+		    (int)sizeof(dir) &&
+	    access("/proc/self/fd", X_OK) == 0) {
+		fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+		if (fd >= 0)
+			return fd;
+	}
 	if (snprintf(copy->temp, sizeof(copy->temp), "%.*s.copy-XXXXXX", len, copy->to) >=
 	    (int)sizeof(copy->temp)) {
 		errno = ENAMETOOLONG;
@@ -312,7 +329,43 @@ static int rename_new(struct copy *copy)
 	return 0;
 }
 
-/* The copy gets its name, and is on disk. */
+/* For a file without a name that is to replace another one. */
+static int link_temp(struct copy *copy, const char *proc_path)
+{
+	unsigned int number;
+
+	for (int tries = 0; tries < 64; tries++) {
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			break;
+		if (snprintf(copy->temp, sizeof(copy->temp), "%.*s.copy-%06x", dir_len(copy),
+			     copy->to, number & 0xffffff) >= (int)sizeof(copy->temp)) {
+			errno = ENAMETOOLONG;
+			break;
+		}
+		if (linkat(AT_FDCWD, proc_path, AT_FDCWD, copy->temp, AT_SYMLINK_FOLLOW) == 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	copy->temp[0] = '\0';
+	return -1;
+}
+
+static int give_name(struct copy *copy, int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!copy->temp[0]) {
+		if (!copy->force)
+			return linkat(AT_FDCWD, path, AT_FDCWD, copy->to, AT_SYMLINK_FOLLOW);
+		if (link_temp(copy, path) != 0)
+			return -1;
+	}
+	return copy->force ? rename(copy->temp, copy->to) : rename_new(copy);
+}
+
+/* The copy is on disk, and gets its name. */
 static bool publish(struct copy *copy, int fd)
 {
 	int lock = -1, err;
@@ -323,7 +376,7 @@ static bool publish(struct copy *copy, int fd)
 	/* A writer may have begun meanwhile. */
 	if (copy->force && !check_to(copy, &lock))
 		return false;
-	err = copy->force ? rename(copy->temp, copy->to) : rename_new(copy);
+	err = give_name(copy, fd);
 	if (err && errno == EEXIST)
 		complain("%s was made by somebody else meanwhile", copy->to);
 	else if (err)

@@ -309,6 +309,9 @@ static void test_copy(void)
 	eq_int(run("ulimit -f 1; trap '' XFSZ; monad-ring copy ./small c9 2>&1"), 1, "no room");
 	has_text("File too large");
 	eq_int(run("ls -A | grep -e c9 -e .copy-"), 1, "leaves nothing behind");
+	run("for s in 0.005 0.01 0.02 0.03 0.05 0.08; do timeout -s KILL $s monad-ring copy "
+	    "./small k$s; timeout -s KILL $s monad-ring copy -f ./small c1; done");
+	eq_int(run("ls -A | grep -e .copy-"), 1, "nor does who is killed");
 }
 
 static void test_stat(void)

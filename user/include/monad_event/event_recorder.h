@@ -95,7 +95,8 @@ void monad_event_recorder_commit_(struct monad_event_descriptor *event, uint64_t
 /*
  * Makes the event visible; it is not the caller's any more. @event and @seqno as they were
  * given by reserve. Anything else, and a second commit, changes nothing and is counted
- * (MONAD_RING_LOST_BAD_ARG), where it can be told which ring is meant.
+ * (MONAD_RING_LOST_BAD_ARG), where it can be told which ring is meant; but two threads must not
+ * commit the same event at the same time.
  */
 static inline void monad_event_recorder_commit(struct monad_event_descriptor *event, uint64_t seqno)
 {

@@ -23,7 +23,8 @@
  *
  * That nothing will come any more ends all waiting. A ring says so itself (ENODEV);
  * or nobody holds the lock on the file that a ring file's writer holds (EOWNERDEAD),
- * which is always so with files that were copied, and snapshots.
+ * which is always so with files that were copied, and snapshots. Where that cannot be found
+ * out (no descriptor is free, no /proc is mounted), waiting goes on.
  *
  * Functions that return int return 0 or a positive errno, and leave a message in
  * monad_event_ring_get_last_error(). Thread safety: one thread per waiter at a time.
