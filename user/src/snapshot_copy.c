@@ -153,10 +153,7 @@ static int copy_payload(struct copy *copy, const struct monad_event_descriptor *
 	 * An event without payload has none to lose. What is in a ring at one time fits
 	 * in its payload buffer, unless descriptors lie: no more than twice that is
 	 * copied, since some of it may have been allocated only just now.
-	 *
-	 * (clang-tidy loses sight of a descriptor that is copied by words.)
 	 */
-	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Branch) */
 	*expired = event->payload_size &&
 		   (event->payload_size > ring->payload_buf_mask + 1 ||
 		    event->payload_size > room || !monad_event_ring_payload_check(ring, event));

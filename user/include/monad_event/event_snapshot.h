@@ -72,8 +72,9 @@ struct monad_event_snapshot_stats {
  *
  * In the snapshot events are numbered from 1 in the order they have in the ring,
  * and flow tags that are sequence numbers (monad_event_flow_tags(), if the ring's
- * schema is known) are renumbered with them, or 0 when they point to what is not in it. From the first event that could be copied, each
- * sequence number of the range has its event there:
+ * schema is known) are renumbered with them, or 0 when they point to what is not in
+ * it. From the first event that could be copied, each sequence number of the range has
+ * its event there:
  *
  *	copied		the event
  *	missed		RECORD_ERROR of type MISSING_EVENT
