@@ -294,23 +294,24 @@ static void stalled_descriptors(struct kunit *test)
 static struct {
 	struct test_ring *ring;
 	u64 size, written;
+	unsigned int step, which; /* which one, or 0: each */
 	bool inside;
-} at_each_step;
+} at_step;
 
 static void write_at_step(void)
 {
-	if (at_each_step.inside)
+	if (at_step.inside || (++at_step.step != at_step.which && at_step.which))
 		return;
-	at_each_step.inside = true;
-	at_each_step.written += write_event(at_each_step.ring, at_each_step.size);
-	at_each_step.inside = false;
+	at_step.inside = true;
+	at_step.written += write_event(at_step.ring, at_step.size);
+	at_step.inside = false;
 }
 
 /*
- * Another event between any two steps of each, up to the very last that fits: even those that
- * looked for room before others took it stay within what is free.
+ * Another event at a step of each, up to the very last that fits: even those that looked for room
+ * before others took it stay within what is free.
  */
-static void to_the_brim(struct kunit *test, u64 size)
+static void to_the_brim(struct kunit *test, u64 size, unsigned int which)
 {
 	struct test_ring *ring = test->priv;
 	struct monad_event_ring_control *control = &ring->header->control;
@@ -321,10 +322,11 @@ static void to_the_brim(struct kunit *test, u64 size)
 	KUNIT_ASSERT_NOT_NULL(test, held);
 	seqno = held->seqno;
 	offset = held->desc->payload_buf_offset;
-	at_each_step.ring = ring;
-	at_each_step.size = size;
-	at_each_step.written = 0;
+	at_step.ring = ring;
+	at_step.size = size;
+	at_step.which = which;
 	while (refused < 10) {
+		at_step.step = 0;
 		WRITE_ONCE(recorder_hook.step, write_at_step);
 		rec = recorder_reserve(&ring->r, TYPE, size);
 		WRITE_ONCE(recorder_hook.step, NULL);
@@ -338,23 +340,44 @@ static void to_the_brim(struct kunit *test, u64 size)
 		recorder_commit(rec);
 	}
 	KUNIT_EXPECT_EQ(test, wrong, 0ULL);
-	KUNIT_EXPECT_GT(test, at_each_step.written, 100ULL);
 	KUNIT_EXPECT_EQ(test, held->desc->seqno, 0ULL);
 	recorder_commit(held);
 	expect_event(test, seqno, 1000);
 	KUNIT_EXPECT_EQ(test, test_ring_lost(ring), ring->ext->lost[MONAD_RING_LOST_STALLED]);
 }
 
+#define MORE_THAN_ALL_STEPS 24
+
+static void at_any_step(struct kunit *test, u64 size)
+{
+	unsigned int which;
+
+	for (which = 0; which < MORE_THAN_ALL_STEPS; which++) {
+		at_step.written = 0;
+		to_the_brim(test, size, which);
+		if (!which || which == 1)
+			KUNIT_EXPECT_GT(test, at_step.written, 3ULL);
+	}
+}
+
 static void brim_of_bytes(struct kunit *test)
 {
 	struct test_ring *ring = test->priv;
 
-	to_the_brim(test, ring->r.max_fast);
+	at_any_step(test, ring->r.max_fast);
+}
+
+/* More than the margin that smaller ones share. */
+static void brim_of_large_events(struct kunit *test)
+{
+	struct test_ring *ring = test->priv;
+
+	at_any_step(test, 2 * ring->nr_slots * ring->r.max_fast);
 }
 
 static void brim_of_descriptors(struct kunit *test)
 {
-	to_the_brim(test, 16);
+	at_any_step(test, 16);
 }
 
 static void discard(struct kunit *test)
@@ -438,6 +461,7 @@ static struct kunit_case recorder_cases[] = {
 	KUNIT_CASE(stalled_bytes),
 	KUNIT_CASE(stalled_descriptors),
 	KUNIT_CASE(brim_of_bytes),
+	KUNIT_CASE(brim_of_large_events),
 	KUNIT_CASE(brim_of_descriptors),
 	KUNIT_CASE(discard),
 	KUNIT_CASE(large_events),
