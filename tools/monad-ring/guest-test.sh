@@ -87,49 +87,50 @@ says "who" 'CAP_PERFMON'
 chmod 400 /dev/monad_ring /dev/monad_ring-t1
 
 # Events.
-exec_events t1 1000000 >/tmp/events 2>/tmp/err &
+exec_events reserve >/tmp/events 2>/tmp/err &
 recorder=$!
 tries=0
-until grep -q recording /tmp/err || [ $tries -eq 100 ]; do
+until grep -qs TIME /tmp/events || [ $tries -eq 100 ]; do
 	sleep 0.1
 	tries=$((tries + 1))
 done
 execs 20
-does 0 "stat" monad-ring stat t1
+does 0 "stat" monad-ring stat exec
 says "has a header" '^RING .*EVENTS/s'
-says "and rates since it was created" '^t1  *[0-9.]*[1-9][0-9.]* .* 0 *0 '
-monad-ring stat --interval 1 --count 3 --json t1 monad_ring >/tmp/stat &
+says "and rates since it was created" '^exec  *[0-9.]*[1-9][0-9.]* .* 0 *0 '
+monad-ring stat --interval 1 --count 3 --json exec monad_ring >/tmp/stat &
 stat=$!
 execs 60
 wait $stat
 jq -s -e 'length == 6 and
-	([.[] | select(.path == "/dev/monad_ring-t1" and (.since_creation | not))] |
+	([.[] | select(.path == "/dev/monad_ring-exec" and (.since_creation | not))] |
 		map(.events_per_s) | add > 5) and
 	([.[] | select(.path == "/dev/monad_ring")] | all(.events_per_s == 0))' /tmp/stat >/tmp/out 2>&1
 ok $? "stat: one is written to, the other is not"
 execs 50 &
-does 0 "a ring that is written to is sound" monad-ring check t1
+does 0 "a ring that is written to is sound" monad-ring check exec
 says "and has events" '[1-9][0-9]* events (0 discarded'
 wait $!
-does 0 "snapshot" monad-ring snapshot t1
-says "a name of its own" '^written: *monad_ring-t1-[0-9]*-[0-9]*.zst ('
+does 0 "snapshot" monad-ring snapshot exec
+says "a name of its own" '^written: *monad_ring-exec-[0-9]*-[0-9]*.zst ('
 says "nothing missed" '^missed: *0 (0 '
-does 0 "since" monad-ring snapshot --since 1h -o /tmp/since.zst t1
+does 0 "since" monad-ring snapshot --since 1h -o /tmp/since.zst exec
 says "events" '^copied: *[1-9]'
 kill $recorder
 wait $recorder 2>/dev/null
-monad-ring dump t1 2>/dev/null | cut -c 41- >/tmp/dump
+monad-ring dump exec 2>/dev/null | cut -c 41- >/tmp/dump
 [ "$(wc -l </tmp/dump)" -gt 100 ]
 ok $? "the ring has all of them"
-does 0 "copy" monad-ring copy t1 /tmp/copy
+does 0 "copy" monad-ring copy exec /tmp/copy
 monad-ring dump /tmp/copy 2>/dev/null | cut -c 41- | cmp - /tmp/dump >/tmp/out 2>&1
 ok $? "the copy has the same"
 does 0 "and is sound" monad-ring check /tmp/copy
 does 0 "info of it" monad-ring info /tmp/copy
 says "has the kernel ring's boot" '^boot id:'
-does 0 "so is the snapshot" monad-ring check ./monad_ring-t1-*.zst
+does 0 "so is the snapshot" monad-ring check ./monad_ring-exec-*.zst
 
 # The end of a ring that is looked at.
+does 0 "destroy what the recorder made" monad-ring destroy exec
 monad-ring stat --interval 0.1 t1 >/tmp/stat 2>&1 &
 stat=$!
 sleep 0.5
