@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The commands on snapshots, and the zstd command on ours, as users run them. */
-#include <libgen.h>
-#include <limits.h>
 #include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,30 +9,7 @@
 
 #include "snapshot_frame.h"
 #include "tap.h"
-
-static char bin[PATH_MAX];
-static char dir[] = "/tmp/monad-test-XXXXXX";
-static char output[65536];
-
-/* Runs a command in the shell; its exit status, output in @output. */
-static int run(const char *command)
-{
-	char line[3 * PATH_MAX];
-	size_t len;
-	FILE *pipe;
-	int status;
-
-	snprintf(line, sizeof(line), "cd %s; PATH=%s:$PATH TZ=UTC; %s", dir, bin, command);
-	pipe = popen(line, "re");
-	if (!pipe)
-		bail_out("popen");
-	len = fread(output, 1, sizeof(output) - 1, pipe);
-	output[len] = '\0';
-	while (fgetc(pipe) != EOF)
-		;
-	status = pclose(pipe);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
+#include "tool_run.h"
 
 static void write_snapshot(const struct image *image, const char *name)
 {
@@ -140,20 +115,10 @@ static void test_monad_storage(void)
 
 int main(int argc, char **argv)
 {
-	char self[PATH_MAX], tool[PATH_MAX + 16];
-
-	if (argc < 1 || !realpath(argv[0], self))
-		skip_all("cannot find the build directory");
-	snprintf(bin, sizeof(bin), "%.4000s/../bin", dirname(self));
-	snprintf(tool, sizeof(tool), "%s/monad-ring", bin);
-	if (access(tool, X_OK) != 0)
-		skip_all("%s is not built", tool);
-	if (!mkdtemp(dir))
-		bail_out("no directory in /tmp");
+	tool_begin(argc, argv);
 	make_files();
 	test_zstd();
 	test_monad_ring();
 	test_monad_storage();
-	run("rm -rf ../$(basename $PWD)");
-	return done_testing();
+	return tool_end();
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The verbs of monad-ring that make, keep, measure and check rings: on files. */
-#include <libgen.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -19,31 +17,7 @@
 
 #include "ring_image.h"
 #include "tap.h"
-
-static char bin[PATH_MAX];
-static char dir[] = "/tmp/monad-test-XXXXXX";
-static char output[262144];
-
-/* Runs a command in the shell; its exit status, output in @output. */
-static int run(const char *command)
-{
-	char line[3 * PATH_MAX];
-	size_t len;
-	FILE *pipe;
-	int status;
-
-	snprintf(line, sizeof(line), "cd %s; PATH=%s:$PATH TZ=UTC; export TZ; %s", dir, bin,
-		 command);
-	pipe = popen(line, "re");
-	if (!pipe)
-		bail_out("popen");
-	len = fread(output, 1, sizeof(output) - 1, pipe);
-	output[len] = '\0';
-	while (fgetc(pipe) != EOF)
-		;
-	status = pclose(pipe);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
+#include "tool_run.h"
 
 /* What of @output is wanted, and all of it when it is not there. */
 static void has_text(const char *text)
@@ -624,10 +598,7 @@ static void test_dump(void)
 
 static void test_errors(void)
 {
-	static const struct {
-		const char *args, *message;
-		int status;
-	} cases[] = {
+	static const struct tool_case cases[] = {
 		{"create", "wants the name of one ring", 2},
 		{"create -c nope ./x", "not 'nope'", 2},
 		{"create -c 0 ./x", "not '0'", 2},
@@ -686,29 +657,14 @@ static void test_errors(void)
 		{"check --help", "EXAMPLES", 0},
 		{"copy --help", "EXAMPLES", 0},
 	};
-	char command[256];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		snprintf(command, sizeof(command), "monad-ring 2>&1 %s", cases[i].args);
-		eq_int(run(command), cases[i].status, "monad-ring %s", cases[i].args);
-		if (!strstr(output, cases[i].message))
-			ok(false, "says '%s': %s", cases[i].message, output);
-	}
+	tool_check(cases, sizeof(cases) / sizeof(cases[0]));
 	eq_int(run("ls x 2>/dev/null"), 2, "none of these made anything");
 }
 
 int main(int argc, char **argv)
 {
-	char self[PATH_MAX], tool[PATH_MAX];
-
-	if (argc < 1 || !realpath(argv[0], self))
-		skip_all("cannot find the build directory");
-	snprintf(bin, sizeof(bin), "%.4000s/../bin", dirname(self));
-	snprintf(tool, sizeof(tool), "%.4070s/monad-ring", bin);
-	if (access(tool, X_OK) != 0)
-		skip_all("%s is not built", tool);
-	if (!mkdtemp(dir))
-		bail_out("no directory in /tmp");
+	tool_begin(argc, argv);
 	make_rings();
 	test_create();
 	test_snapshot();
@@ -720,6 +676,5 @@ int main(int argc, char **argv)
 	test_check_hostile();
 	test_dump();
 	test_errors();
-	run("rm -rf ../$(basename $PWD)");
-	return done_testing();
+	return tool_end();
 }
