@@ -28,8 +28,7 @@ static void make_uuid(uint8_t uuid[16])
 	uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
 }
 
-/* Stays zero where there is no /proc. */
-static void get_boot_id(uint8_t boot_id[16])
+void ring_identity_boot_id(uint8_t boot_id[16])
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 	char text[64], hex[3] = "";
@@ -101,7 +100,7 @@ void ring_identity_update(const struct monad_event_ring *ring, bool huge, uint64
 
 	if (!ext)
 		return;
-	get_boot_id(ext->boot_id);
+	ring_identity_boot_id(ext->boot_id);
 	ext->realtime_offset_ns = realtime_offset();
 	ext->chunks_total = (uint32_t)(size / MONAD_EVENT_RING_ALIGN);
 	ext->chunks_huge = huge ? ext->chunks_total : 0;

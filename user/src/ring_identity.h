@@ -14,6 +14,9 @@
  */
 bool ring_identity_create(const struct monad_event_ring *ring, uint64_t generation);
 
+/* This boot's, as in the extension block; zero where the kernel does not say. */
+void ring_identity_boot_id(uint8_t boot_id[16]);
+
 /* Says, in a ring that has one, that this boot's writer now writes to it. */
 void ring_identity_update(const struct monad_event_ring *ring, bool huge, uint64_t size);
 

@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "layout.h"
+#include "ring_identity.h"
 #include "snapshot.h"
 
 #define CHUNK (128UL << 10)
@@ -119,23 +120,6 @@ static int frame_context(struct frame *frame, const struct monad_event_ring *rin
 	return err;
 }
 
-/* This boot's, as the kernel prints it; stays zero if it does not. */
-static void get_boot_id(uint8_t boot_id[16])
-{
-	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-	unsigned int byte;
-
-	if (!file)
-		return;
-	for (int i = 0; i < 16; i++) {
-		if (fscanf(file, i == 4 || i == 6 || i == 8 || i == 10 ? "-%2x" : "%2x", &byte) !=
-		    1)
-			break;
-		boot_id[i] = (uint8_t)byte;
-	}
-	fclose(file);
-}
-
 /* What of the ring's extension block is true of a snapshot of it. */
 static void fill_ext(struct monad_ring_ext *to, const struct monad_ring_ext *from)
 {
@@ -151,7 +135,7 @@ static void fill_ext(struct monad_ring_ext *to, const struct monad_ring_ext *fro
 	 * knows of what memory it is made.
 	 */
 	if (memcmp(from->boot_id, unknown, sizeof(unknown)) == 0 && from->chunks_total)
-		get_boot_id(to->boot_id);
+		ring_identity_boot_id(to->boot_id);
 	to->generation = from->generation;
 	to->realtime_offset_ns = __atomic_load_n(&from->realtime_offset_ns, __ATOMIC_RELAXED);
 	to->state = MONAD_RING_STATE_GONE; /* no event will follow */
