@@ -2,7 +2,7 @@
 /*
  * How a ring file gets its name.
  *
- * It is made under no name (O_TMPFILE), or where the file system has no such thing under
+ * It is made as a draft (draft_file.h), whose temporary name, if it needs one, is
  * ".NAME.monad-XXXXXXXX", and locked there. Where there is nothing of its name yet it is linked
  * in, which fails if somebody else was faster. Where there is a ring of a dead writer, whoever
  * wants to replace it has to lock it first, and looks whether it is still there once he has;
@@ -14,12 +14,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,38 +26,24 @@
 #include "lock_holder.h"
 #include "ring_place.h"
 
-#define DRAFT_SUFFIX ".monad-"
-#define DRAFT_DIGITS 8
-
 /* Others may take names, or locks for a moment, between two steps of ours. */
 #define TRIES 64
 
 int ring_place_open(struct ring_place *place, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char dir[PATH_MAX];
-	int len;
+	int err, len;
 
 	memset(place, 0, sizeof(*place));
-	place->dirfd = -1;
 	place->path = path;
-	place->name = slash ? slash + 1 : path;
+	err = draft_file_open_dir(path, O_PATH, &place->dirfd, &place->name);
+	if (err)
+		return FAIL(err, "cannot open the directory of event ring file `%s`", path);
 	if (!*place->name || strcmp(place->name, ".") == 0 || strcmp(place->name, "..") == 0)
 		return FAIL(EINVAL, "`%s` is a directory, not the name of an event ring file",
 			    path);
-	if (strlen(place->name) + strlen(DRAFT_SUFFIX) + DRAFT_DIGITS + 1 > NAME_MAX)
+	len = snprintf(place->draft_prefix, sizeof(place->draft_prefix), ".%s.monad-", place->name);
+	if (len < 0 || len + DRAFT_FILE_DIGITS > NAME_MAX)
 		return FAIL(ENAMETOOLONG, "the name of event ring file `%s` is too long", path);
-	if (!slash)
-		len = snprintf(dir, sizeof(dir), ".");
-	else
-		len = snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path),
-			       path);
-	if (len < 0 || (size_t)len >= sizeof(dir))
-		return FAIL(ENAMETOOLONG, "the path of event ring file `%s` is too long", path);
-	place->dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (place->dirfd < 0)
-		return FAIL(errno, "cannot open directory `%s` for event ring file `%s`", dir,
-			    place->name);
 	return 0;
 }
 
@@ -151,23 +134,13 @@ int ring_place_lock(const struct ring_place *place, int *fd_out)
 	return FAIL(EBUSY, "others replace event ring `%s` again and again", place->path);
 }
 
-static void draft_name(const struct ring_place *place, char name[NAME_MAX + 1])
-{
-	uint32_t number = 0;
-
-	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
-		number = (uint32_t)random() ^ (uint32_t)getpid();
-	snprintf(name, NAME_MAX + 1, ".%s" DRAFT_SUFFIX "%0*x", place->name, DRAFT_DIGITS, number);
-}
-
 static bool is_draft_name(const struct ring_place *place, const char *name)
 {
-	const size_t len = strlen(place->name);
+	const size_t len = strlen(place->draft_prefix);
 
-	return name[0] == '.' && strncmp(name + 1, place->name, len) == 0 &&
-	       strncmp(name + 1 + len, DRAFT_SUFFIX, strlen(DRAFT_SUFFIX)) == 0 &&
-	       strspn(name + 1 + len + strlen(DRAFT_SUFFIX), "0123456789abcdef") == DRAFT_DIGITS &&
-	       strlen(name) == 1 + len + strlen(DRAFT_SUFFIX) + DRAFT_DIGITS;
+	return strncmp(name, place->draft_prefix, len) == 0 &&
+	       strspn(name + len, "0123456789abcdef") == DRAFT_FILE_DIGITS &&
+	       name[len + DRAFT_FILE_DIGITS] == '\0';
 }
 
 static void remove_dead_draft(const struct ring_place *place, const char *name)
@@ -205,117 +178,47 @@ static void remove_dead_drafts(const struct ring_place *place)
 	closedir(dir);
 }
 
-/* A file with a temporary name; -1 and errno. */
-static int create_named(const struct ring_place *place, mode_t mode, char name[NAME_MAX + 1])
+/* Somebody else may take one that has a name for a dead one before it is locked. */
+static bool is_removed(const struct draft_file *draft)
 {
 	struct stat st;
-	int fd;
 
-	for (int tries = 0; tries < TRIES; tries++) {
-		draft_name(place, name);
-		fd = openat(place->dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-		if (fd < 0) {
-			if (errno == EEXIST)
-				continue;
-			return -1;
-		}
-		/* Somebody else may take it for a dead one before it is locked. */
-		if (try_lock(fd) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0)
-			return fd;
-		unlinkat(place->dirfd, name, 0);
-		close(fd);
-	}
-	errno = EEXIST;
-	return -1;
+	return draft->name[0] && (fstat(draft->fd, &st) != 0 || st.st_nlink == 0);
 }
 
-bool ring_place_needs_name(int err)
+int ring_draft_create(const struct ring_place *place, mode_t mode, struct draft_file *draft)
 {
-	return err == EOPNOTSUPP || err == EISDIR || err == EINVAL || err == ENOENT;
-}
+	int err = EBUSY;
 
-int ring_draft_create(const struct ring_place *place, mode_t mode, struct ring_draft *draft)
-{
-	const mode_t create_mode = mode ? mode : 0644;
-	int err = 0;
-
-	draft->name[0] = '\0';
 	remove_dead_drafts(place);
-	draft->fd = openat(place->dirfd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, create_mode);
-	if (draft->fd >= 0)
+	draft->dirfd = place->dirfd;
+	draft->prefix = place->draft_prefix;
+	for (int tries = 0; err == EBUSY && tries < TRIES; tries++) {
+		err = draft_file_create(draft, O_RDWR, mode ? mode : 0644);
+		if (err)
+			return FAIL(err,
+				    "cannot create a file for event ring `%s` in its directory",
+				    place->path);
 		err = try_lock(draft->fd);
-	else if (ring_place_needs_name(errno))
-		draft->fd = create_named(place, create_mode, draft->name);
-	if (draft->fd < 0)
-		return FAIL(errno, "cannot create a file for event ring `%s` in its directory",
-			    place->path);
+		if (err == EWOULDBLOCK || (!err && is_removed(draft))) {
+			draft_file_abandon(draft);
+			err = EBUSY;
+		}
+	}
 	if (err)
 		err = FAIL(err, "cannot lock the new file for event ring `%s`", place->path);
 	else if (mode && fchmod(draft->fd, mode) != 0)
 		err = FAIL(errno, "cannot set mode 0%o of event ring file `%s`", mode, place->path);
 	if (err)
-		ring_draft_abandon(place, draft);
+		draft_file_abandon(draft);
 	return err;
 }
 
-/* linkat() of an open file by its number would take a capability. */
-int ring_place_link_fd(int fd, int dirfd, const char *name)
+int ring_draft_publish(const struct ring_place *place, struct draft_file *draft, bool replace)
 {
-	char path[32];
+	const int err = draft_file_publish(draft, place->name, replace);
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (linkat(AT_FDCWD, path, dirfd, name, AT_SYMLINK_FOLLOW) == 0)
-		return 0;
-	if (errno == ENOENT && linkat(fd, "", dirfd, name, AT_EMPTY_PATH) == 0)
-		return 0;
-	return errno;
-}
-
-static int give_temporary_name(const struct ring_place *place, struct ring_draft *draft)
-{
-	int err = EEXIST;
-
-	for (int tries = 0; err == EEXIST && tries < TRIES; tries++) {
-		draft_name(place, draft->name);
-		err = ring_place_link_fd(draft->fd, place->dirfd, draft->name);
-	}
-	if (err)
-		draft->name[0] = '\0';
-	return err;
-}
-
-int ring_draft_publish(const struct ring_place *place, struct ring_draft *draft, bool replace)
-{
-	int err = 0;
-
-	if (replace) {
-		if (!draft->name[0])
-			err = give_temporary_name(place, draft);
-		if (!err && renameat(place->dirfd, draft->name, place->dirfd, place->name) != 0)
-			err = errno;
-	} else if (draft->name[0]) {
-		/* RENAME_NOREPLACE in two steps: not all file systems have it. */
-		if (linkat(place->dirfd, draft->name, place->dirfd, place->name, 0) != 0)
-			err = errno;
-		else
-			unlinkat(place->dirfd, draft->name, 0);
-	} else {
-		err = ring_place_link_fd(draft->fd, place->dirfd, place->name);
-	}
-	if (err == EEXIST && !replace)
+	if (!err || (err == EEXIST && !replace))
 		return err;
-	if (err)
-		return FAIL(err, "cannot give event ring file `%s` its name", place->path);
-	draft->name[0] = '\0';
-	return 0;
-}
-
-void ring_draft_abandon(const struct ring_place *place, struct ring_draft *draft)
-{
-	if (draft->name[0])
-		unlinkat(place->dirfd, draft->name, 0);
-	draft->name[0] = '\0';
-	if (draft->fd >= 0)
-		close(draft->fd);
-	draft->fd = -1;
+	return FAIL(err, "cannot give event ring file `%s` its name", place->path);
 }

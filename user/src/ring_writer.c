@@ -43,7 +43,7 @@ struct request {
 	struct monad_event_ring_config config;
 	struct monad_event_ring_writer_options options;
 	struct ring_place place;
-	struct ring_draft draft; /* fd -1: not yet */
+	struct draft_file draft; /* fd -1: not yet */
 	uint64_t generation; /* of the last ring that was seen there */
 };
 
@@ -235,7 +235,7 @@ static int open_ring(struct monad_event_ring_writer *writer, struct request *req
 	if (request->draft.fd < 0) {
 		err = make_draft(writer, request, old);
 		if (err == TRY_AGAIN) {
-			ring_draft_abandon(&request->place, &request->draft);
+			draft_file_abandon(&request->draft);
 			warn(writer, "There was no room for a second one, so that the event ring "
 				     "of a dead writer was removed before this one was made.");
 		}
@@ -307,7 +307,7 @@ int monad_event_ring_writer_open(const char *config,
 	if (!err)
 		err = open_writer(writer, request);
 	/* Published or not, the file is not needed any more: a mapping keeps its own. */
-	ring_draft_abandon(&request->place, &request->draft);
+	draft_file_abandon(&request->draft);
 	ring_place_close(&request->place);
 	if (!err) {
 		*writer_out = writer;

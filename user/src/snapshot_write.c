@@ -2,27 +2,18 @@
 /* Taking snapshots: the calls, their options, and files that appear whole. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "draft_file.h"
 #include "error.h"
-#include "ring_place.h"
 #include "snapshot.h"
 
 /* Sizes of the first versions of these structures. */
 #define OPTIONS_MIN_SIZE offsetof(struct monad_event_snapshot_options, first_seqno)
 #define STATS_MIN_SIZE	 offsetof(struct monad_event_snapshot_stats, first_seqno)
-
-/* Bytes of a temporary name, and how many are tried before all are said to be taken. */
-#define TEMP_MAX 32
-#define TRIES	 64
 
 /* Takes the caller's options, who may know fewer of them, or more that are not set. */
 static int take_options(struct monad_event_snapshot_options *to,
@@ -115,130 +106,52 @@ int monad_event_snapshot_write(const struct monad_event_ring *ring, int out_fd,
 	return err ? err : write_snapshot(ring, out_fd, "unnamed", &opts, stats);
 }
 
-/* A file in the making: it has no name (O_TMPFILE), or a temporary one, until it is complete. */
-struct file {
-	const char *path; /* for messages; its last part is the name */
-	const char *name;
-	int dirfd;
-	int fd;
-	char temp[TEMP_MAX]; /* "": none */
-};
-
-static int open_dir(struct file *file)
-{
-	const char *path = file->path, *slash = strrchr(path, '/');
-	char dir[PATH_MAX];
-	int len;
-
-	file->name = slash ? slash + 1 : path;
-	if (!*file->name)
-		return FAIL(EINVAL, "`%s` is not the name of a file for a snapshot", path);
-	if (!slash)
-		len = snprintf(dir, sizeof(dir), ".");
-	else
-		len = snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path),
-			       path);
-	if (len < 0 || (size_t)len >= sizeof(dir))
-		return FAIL(ENAMETOOLONG, "cannot make snapshot `%s`", path);
-	/* To read, as it is to be synced. */
-	file->dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (file->dirfd < 0)
-		return FAIL(errno, "cannot open directory `%s`", dir);
-	return 0;
-}
-
-static void choose_temp(struct file *file)
-{
-	uint32_t number = 0;
-
-	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
-		number = (uint32_t)random() ^ (uint32_t)getpid();
-	snprintf(file->temp, sizeof(file->temp), ".snapshot-%08x", number);
-}
-
-static int create_file(struct file *file)
-{
-	/* Without a /proc it could not get a name later. */
-	bool named = access("/proc/self/fd", X_OK) != 0;
-
-	if (!named) {
-		file->fd = openat(file->dirfd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-		named = file->fd < 0 && ring_place_needs_name(errno);
-	}
-	if (named) {
-		for (int tries = 0; file->fd < 0 && tries < TRIES; tries++) {
-			choose_temp(file);
-			file->fd = openat(file->dirfd, file->temp,
-					  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-			if (file->fd < 0 && errno != EEXIST)
-				break;
-		}
-	}
-	if (file->fd >= 0)
-		return 0;
-	file->temp[0] = '\0';
-	return FAIL(errno, "cannot make a file for snapshot `%s` in its directory", file->path);
-}
-
-/* Only now, so that nothing is left behind if this process is killed while it writes. */
-static int give_temp(struct file *file)
-{
-	int err = EEXIST;
-
-	if (file->temp[0])
-		return 0;
-	for (int tries = 0; err == EEXIST && tries < TRIES; tries++) {
-		choose_temp(file);
-		err = ring_place_link_fd(file->fd, file->dirfd, file->temp);
-	}
-	if (!err)
-		return 0;
-	file->temp[0] = '\0';
-	return FAIL(err, "cannot give snapshot `%s` a temporary name", file->path);
-}
-
 /* The file is complete: to the disk with it, and then to its place. */
-static int publish(struct file *file)
+static int publish(struct draft_file *draft, const char *name, const char *path)
 {
-	int err = 0;
+	int err;
 
 	/* EINVAL: the file system cannot. */
-	if (fsync(file->fd) != 0 && errno != EINVAL)
-		return FAIL(errno, "cannot sync snapshot `%s`", file->path);
-	err = give_temp(file);
+	if (fsync(draft->fd) != 0 && errno != EINVAL)
+		return FAIL(errno, "cannot sync snapshot `%s`", path);
+	/* Only now, so that nothing is left behind if this process is killed while it writes. */
+	err = draft_file_give_name(draft);
 	if (err)
-		return err;
+		return FAIL(err, "cannot give snapshot `%s` a temporary name", path);
 	/* Where close() reports what the disk refused. */
-	err = close(file->fd) != 0 ? errno : 0;
-	file->fd = -1;
+	err = close(draft->fd) != 0 ? errno : 0;
+	draft->fd = -1;
 	if (err)
-		return FAIL(err, "cannot close snapshot `%s`", file->path);
-	if (renameat(file->dirfd, file->temp, file->dirfd, file->name) != 0)
-		return FAIL(errno, "cannot rename `%s` to `%s`", file->temp, file->path);
-	file->temp[0] = '\0';
+		return FAIL(err, "cannot close snapshot `%s`", path);
+	err = draft_file_publish(draft, name, true);
+	if (err)
+		return FAIL(err, "cannot rename `%s` to `%s`", draft->name, path);
 	/* The name is on disk when its directory is. */
-	if (fsync(file->dirfd) != 0 && errno != EINVAL)
-		return FAIL(errno, "cannot sync the directory of snapshot `%s`", file->path);
+	if (fsync(draft->dirfd) != 0 && errno != EINVAL)
+		return FAIL(errno, "cannot sync the directory of snapshot `%s`", path);
 	return 0;
 }
 
-static void close_file(struct file *file)
+static int check_place(int dirfd, const char *name, const char *path)
 {
-	if (file->fd >= 0)
-		close(file->fd);
-	if (file->temp[0])
-		unlinkat(file->dirfd, file->temp, 0);
-	if (file->dirfd >= 0)
-		close(file->dirfd);
+	struct stat st;
+
+	if (!*name)
+		return FAIL(EINVAL, "`%s` is not the name of a file for a snapshot", path);
+	if (fstatat(dirfd, name, &st, 0) == 0 && !S_ISREG(st.st_mode))
+		return FAIL_HINT(EINVAL, "to write to it, open it",
+				 "`%s` is there and no regular file that a snapshot can replace",
+				 path);
+	return 0;
 }
 
 int monad_event_snapshot_write_file(const struct monad_event_ring *ring, const char *path,
 				    const struct monad_event_snapshot_options *options,
 				    struct monad_event_snapshot_stats *stats)
 {
-	struct file file = {.path = path, .dirfd = -1, .fd = -1};
+	struct draft_file draft = {.dirfd = -1, .prefix = ".snapshot-", .fd = -1};
 	struct monad_event_snapshot_options opts;
-	struct stat st;
+	const char *name;
 	int err;
 
 	if (!path)
@@ -246,18 +159,24 @@ int monad_event_snapshot_write_file(const struct monad_event_ring *ring, const c
 	err = check_args(ring, stats);
 	if (!err)
 		err = take_options(&opts, options);
+	if (err)
+		return err;
+	/* To read, as it is to be synced. */
+	err = draft_file_open_dir(path, O_RDONLY, &draft.dirfd, &name);
+	if (err)
+		return FAIL(err, "cannot open the directory of snapshot `%s`", path);
+	err = check_place(draft.dirfd, name, path);
+	if (!err) {
+		err = draft_file_create(&draft, O_WRONLY, 0600);
+		if (err)
+			err = FAIL(err, "cannot make a file for snapshot `%s` in its directory",
+				   path);
+	}
 	if (!err)
-		err = open_dir(&file);
-	if (!err && fstatat(file.dirfd, file.name, &st, 0) == 0 && !S_ISREG(st.st_mode))
-		err = FAIL_HINT(EINVAL, "to write to it, open it",
-				"`%s` is there and no regular file that a snapshot can replace",
-				path);
+		err = write_snapshot(ring, draft.fd, path, &opts, stats);
 	if (!err)
-		err = create_file(&file);
-	if (!err)
-		err = write_snapshot(ring, file.fd, path, &opts, stats);
-	if (!err)
-		err = publish(&file);
-	close_file(&file);
+		err = publish(&draft, name, path);
+	draft_file_abandon(&draft);
+	close(draft.dirfd);
 	return err;
 }

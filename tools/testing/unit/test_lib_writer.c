@@ -195,7 +195,8 @@ static void test_arguments(void)
 	eq_int(monad_event_ring_writer_open("b:10", &options, &writer), EINVAL, "a bad string");
 	eq_int(monad_event_ring_writer_open("/nonexistent/a:10:21", &options, &writer), ENOENT,
 	       "no such directory");
-	ok(strstr(message(), "cannot open directory `/nonexistent`"), "message: %s", message());
+	ok(strstr(message(), "cannot open the directory of event ring file `/nonexistent/"),
+	   "message: %s", message());
 	eq_int(monad_event_ring_writer_open("/tmp/:10:21", &options, &writer), EINVAL,
 	       "a directory");
 	eq_int(monad_event_ring_writer_open("/tmp:10:21", &options, &writer), EISDIR, "another");
