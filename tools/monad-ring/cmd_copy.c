@@ -3,14 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -19,6 +17,7 @@
 
 #include "interrupt.h"
 #include "monad-ring.h"
+#include "new_file.h"
 #include "ring_handle.h"
 #include "snapshot_report.h"
 
@@ -31,7 +30,6 @@ struct copy {
 	bool force;
 	bool snapshot; /* what it becomes */
 	const char *to;
-	char temp[PATH_MAX]; /* beside it, if it has one until it is complete; or "" */
 	struct ring_handle from;
 	struct monad_event_snapshot_stats stats;
 };
@@ -42,10 +40,10 @@ static void print_help(void)
 	      "\n"
 	      "Copies the ring FROM, a device, a ring file or a snapshot, to the file TO: a\n"
 	      "snapshot if its name ends in .zst, otherwise a ring file, in which what is zero\n"
-	      "takes no room. TO appears when it is complete. Events are numbered from 1 in it,\n"
-	      "as in a snapshot, and those that were overwritten while they were being copied are\n"
-	      "counted as missed; 'monad-ring info' tells where they come from. Snapshots of\n"
-	      "snapshots are what they were.\n"
+	      "takes no room. TO appears when it is complete and on disk. Events are numbered\n"
+	      "from 1 in it, as in a snapshot, and those that were overwritten while they were\n"
+	      "being copied are counted as missed; 'monad-ring info' tells where they come from.\n"
+	      "Snapshots of snapshots are what they were.\n"
 	      "\n"
 	      "Options:\n"
 	      "  -f, --force     replace TO if it is there\n"
@@ -60,10 +58,15 @@ static void print_help(void)
 	      stdout);
 }
 
+static bool fail(const struct copy *copy, const char *what, int err)
+{
+	complain("cannot %s %s: %s", what, copy->to, strerror(err));
+	return false;
+}
+
 static bool fail_to(const struct copy *copy, const char *what)
 {
-	complain("cannot %s %s: %s", what, copy->to, strerror(errno));
-	return false;
+	return fail(copy, what, errno);
 }
 
 /*
@@ -115,42 +118,6 @@ static bool check_to_early(const struct copy *copy)
 	if (lock >= 0)
 		close(lock);
 	return good;
-}
-
-/* Bytes of the directory's name in copy->to, with the slash behind it; 0: the current one. */
-static int dir_len(const struct copy *copy)
-{
-	const char *slash = strrchr(copy->to, '/');
-
-	return slash ? (int)(slash - copy->to) + 1 : 0;
-}
-
-/* A file without a name, if there are such, so that nothing is left of it if we are killed. */
-static int open_temp(struct copy *copy)
-{
-	const int len = dir_len(copy);
-	char dir[PATH_MAX];
-	int fd;
-
-	if (snprintf(dir, sizeof(dir), "%.*s", len ? len : 1, len ? copy->to : ".") <
-		    (int)sizeof(dir) &&
-	    access("/proc/self/fd", X_OK) == 0) {
-		fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-		if (fd >= 0)
-			return fd;
-	}
-	if (snprintf(copy->temp, sizeof(copy->temp), "%.*s.copy-XXXXXX", len, copy->to) >=
-	    (int)sizeof(copy->temp)) {
-		errno = ENAMETOOLONG;
-		fd = -1;
-	} else {
-		fd = mkostemp(copy->temp, O_CLOEXEC);
-	}
-	if (fd < 0) {
-		fail_to(copy, "make a file for");
-		copy->temp[0] = '\0';
-	}
-	return fd;
 }
 
 static bool is_zero(const uint8_t *bytes, size_t len)
@@ -316,75 +283,24 @@ static bool copy_ring(struct copy *copy, int to)
 	return done;
 }
 
-/* As rename(2), but to a name that is free; where the file system cannot do that, link(2) can. */
-static int rename_new(struct copy *copy)
-{
-	if (renameat2(AT_FDCWD, copy->temp, AT_FDCWD, copy->to, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -1;
-	if (link(copy->temp, copy->to) != 0)
-		return -1;
-	unlink(copy->temp);
-	return 0;
-}
-
-/* For a file without a name that is to replace another one. */
-static int link_temp(struct copy *copy, const char *proc_path)
-{
-	unsigned int number;
-
-	for (int tries = 0; tries < 64; tries++) {
-		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-			break;
-		if (snprintf(copy->temp, sizeof(copy->temp), "%.*s.copy-%06x", dir_len(copy),
-			     copy->to, number & 0xffffff) >= (int)sizeof(copy->temp)) {
-			errno = ENAMETOOLONG;
-			break;
-		}
-		if (linkat(AT_FDCWD, proc_path, AT_FDCWD, copy->temp, AT_SYMLINK_FOLLOW) == 0)
-			return 0;
-		if (errno != EEXIST)
-			break;
-	}
-	copy->temp[0] = '\0';
-	return -1;
-}
-
-static int give_name(struct copy *copy, int fd)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!copy->temp[0]) {
-		if (!copy->force)
-			return linkat(AT_FDCWD, path, AT_FDCWD, copy->to, AT_SYMLINK_FOLLOW);
-		if (link_temp(copy, path) != 0)
-			return -1;
-	}
-	return copy->force ? rename(copy->temp, copy->to) : rename_new(copy);
-}
-
-/* The copy is on disk, and gets its name. */
-static bool publish(struct copy *copy, int fd)
+/* The copy is on disk, and then in its place, and then that is on disk. */
+static bool publish(struct copy *copy, struct new_file *file)
 {
 	int lock = -1, err;
 
-	/* EINVAL: the file system cannot. */
-	if (fsync(fd) != 0 && errno != EINVAL)
-		return fail_to(copy, "sync");
+	err = new_file_sync(file);
+	if (err)
+		return fail(copy, "sync", err);
 	/* A writer may have begun meanwhile. */
 	if (copy->force && !check_to(copy, &lock))
 		return false;
-	err = give_name(copy, fd);
-	if (err && errno == EEXIST)
-		complain("%s was made by somebody else meanwhile", copy->to);
-	else if (err)
-		fail_to(copy, "give its name to");
-	else
-		copy->temp[0] = '\0';
+	err = new_file_publish(file, copy->force);
 	if (lock >= 0)
 		close(lock);
+	if (err == EEXIST)
+		complain("%s was made by somebody else meanwhile", copy->to);
+	else if (err)
+		fail(copy, "give its name to", err);
 	return !err;
 }
 
@@ -395,29 +311,29 @@ static bool is_on_hugetlbfs(int fd)
 	return fstatfs(fd, &fs) == 0 && fs.f_type == HUGETLBFS_MAGIC;
 }
 
-static bool make(struct copy *copy)
+static bool make_copy(struct copy *copy)
 {
+	struct new_file file;
 	bool done = false;
-	int fd = open_temp(copy);
+	int err = new_file_create(&file, copy->to);
 
-	if (fd < 0)
-		return false;
-	if (is_on_hugetlbfs(fd))
+	if (err)
+		return fail(copy, "make a file for", err);
+	if (is_on_hugetlbfs(file.fd))
 		complain("%s would be on hugetlbfs, which is for rings that are written to; choose "
 			 "another file system", copy->to);
 	else if (copy->from.snapshot)
-		done = copy_snapshot(copy, fd);
+		done = copy_snapshot(copy, file.fd);
 	else
-		done = copy_ring(copy, fd);
+		done = copy_ring(copy, file.fd);
 	if (done && interrupted) {
 		complain("interrupted; %s was not made", copy->to);
 		done = false;
 	}
-	done = done && publish(copy, fd);
-	if (close(fd) != 0 && done)
-		done = fail_to(copy, "close");
-	if (copy->temp[0])
-		unlink(copy->temp);
+	done = done && publish(copy, &file);
+	err = new_file_close(&file);
+	if (done && err)
+		done = fail(copy, "close", err);
 	return done;
 }
 
@@ -437,7 +353,7 @@ static int run(struct copy *copy, const char *from)
 		return EXIT_FAILED;
 	}
 	catch_interrupts();
-	done = check_to_early(copy) && make(copy);
+	done = check_to_early(copy) && make_copy(copy);
 	if (done)
 		snapshot_report(stdout, copy->json, copy->to, &copy->stats);
 	ring_handle_close(&copy->from);

@@ -155,6 +155,11 @@ static int write_to(const struct ring_handle *handle, int fd, const char *name,
 		complain("%s: %s", name, lib_error());
 		return EXIT_FAILED;
 	}
+	/* A file, perhaps, which has to be there after a crash. EINVAL: a pipe. */
+	if (fsync(fd) != 0 && errno != EINVAL) {
+		complain("cannot sync %s: %s", name, strerror(errno));
+		return EXIT_FAILED;
+	}
 	return EXIT_OK;
 }
 

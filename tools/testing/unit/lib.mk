@@ -26,11 +26,17 @@ $(O)/unit/test_lib_%: tools/testing/unit/test_lib_%.c $(LIB_A) tools/testing/uni
 $(O)/unit/test_lib_live $(O)/unit/test_lib_noalloc $(O)/unit/test_lib_wait: \
 		kmod/recorder.c kmod/recorder.h $(wildcard tools/testing/unit/*.h)
 
-$(O)/unit/test_lib_json: UNIT_OBJS = $(TOOLS_LIB_OBJS)
-$(O)/unit/test_lib_json: $(TOOLS_LIB_OBJS)
+# Of what the tools share.
+$(O)/unit/test_lib_json $(O)/unit/test_lib_new_file: UNIT_OBJS = $(TOOLS_LIB_OBJS)
+$(O)/unit/test_lib_json $(O)/unit/test_lib_new_file: $(TOOLS_LIB_OBJS)
+
+# Notes what is done in which order.
+$(O)/unit/test_lib_new_file: UNIT_WRAP = -Wl,--wrap=open,--wrap=fsync,--wrap=syncfs,--wrap=rename \
+	-Wl,--wrap=renameat2,--wrap=link,--wrap=linkat
 
 # test_lib_snapshot_write acts while a snapshot is taken, and where there is no O_TMPFILE.
-$(O)/unit/test_lib_snapshot_write: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2,--wrap=openat
+$(O)/unit/test_lib_snapshot_write: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2,--wrap=openat \
+	-Wl,--wrap=fsync
 
 # Has the recorder in it.
 $(O)/unit/test_lib_snapshot_live: kmod/recorder.c kmod/recorder.h

@@ -57,6 +57,23 @@ int __wrap_openat(int dirfd, const char *path, int flags, mode_t mode)
 	return __real_openat(dirfd, path, flags, mode);
 }
 
+/* What is at synced_path when a file (first) and when a directory (then) is synced. */
+static const char *synced_path;
+static ino_t when_synced[2];
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+int __wrap_fsync(int fd)
+{
+	struct stat st, now = {0};
+
+	if (synced_path && fstat(fd, &st) == 0) {
+		stat(synced_path, &now);
+		when_synced[S_ISDIR(st.st_mode)] = now.st_ino;
+	}
+	return __real_fsync(fd);
+}
+
 static bool says(const char *text)
 {
 	return strstr(monad_event_ring_get_last_error(), text);
@@ -752,6 +769,23 @@ static void die(void)
 	raise(SIGKILL);
 }
 
+/* The file is on disk before it has its name, and its name is on disk before all is done. */
+static void test_synced(const struct monad_event_ring *ring, const char *path)
+{
+	struct stat before, after;
+
+	if (stat(path, &before) != 0)
+		bail_out("stat");
+	synced_path = path;
+	eq_int(monad_event_snapshot_write_file(ring, path, NULL, NULL), 0, "over another one");
+	synced_path = NULL;
+	if (stat(path, &after) != 0)
+		bail_out("stat");
+	ok(when_synced[0] == before.st_ino, "the file is synced while the old one is there");
+	ok(when_synced[1] == after.st_ino, "the directory when the new one is");
+	memset(when_synced, 0, sizeof(when_synced));
+}
+
 /* Who is killed while it writes leaves nothing behind. */
 static void test_killed(const struct monad_event_ring *ring, const char *dir, const char *path)
 {
@@ -802,7 +836,9 @@ static void test_files(void)
 	monad_event_ring_unmap(&again);
 	eq_int(count_files(dir), 1, "there is nothing but it");
 	test_killed(&ring, dir, path);
+	test_synced(&ring, path);
 	no_tmpfile = true;
+	test_synced(&ring, path);
 	eq_int(monad_event_snapshot_write_file(&ring, path, NULL, NULL), 0, "without O_TMPFILE");
 	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "mode 0600");
 	eq_int(count_files(dir), 1, "there is nothing but it");

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A file that appears complete and on disk, or not at all. Until it is published it has no name,
+ * so that nothing is left of it if the program is killed, or, where the file system cannot do
+ * that, a temporary one beside its place.
+ *
+ *	if (!(err = new_file_create(&file, path))) {
+ *		...				write to file.fd
+ *		err = new_file_sync(&file);
+ *		if (!err)
+ *			err = new_file_publish(&file, false);
+ *		new_file_close(&file);
+ *	}
+ *
+ * All return 0 or an errno.
+ */
+#ifndef MONAD_TOOLS_NEW_FILE_H
+#define MONAD_TOOLS_NEW_FILE_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct new_file {
+	const char *path; /* the caller's */
+	int fd;
+	char temp[PATH_MAX]; /* path of it while it has a temporary name, or "" */
+};
+
+/* Makes it, of mode 0600, for reading and writing. @path has to stay. */
+int new_file_create(struct new_file *file, const char *path);
+
+/* What was written is on disk then, where the file system knows such a thing. */
+int new_file_sync(const struct new_file *file);
+
+/*
+ * Puts it in its place; that it is there is on disk then. EEXIST: there is something, and it is
+ * not to be replaced.
+ */
+int new_file_publish(struct new_file *file, bool replace);
+
+/* Closes it; it never was, unless it was published. */
+int new_file_close(struct new_file *file);
+
+#endif /* MONAD_TOOLS_NEW_FILE_H */
