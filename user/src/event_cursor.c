@@ -10,6 +10,10 @@
 
 #include "error.h"
 
+#define LOST_HINT \
+	"start anew, or go on from the first event after the cursor's last_nanos " \
+	"(monad_event_iterator_seek_time)"
+
 /* The time stamp of event @seqno; false when it is not there (any more). */
 static bool event_time(const struct monad_event_iterator *iter, uint64_t seqno, uint64_t *nanos)
 {
@@ -57,14 +61,52 @@ int monad_event_iterator_save(const struct monad_event_iterator *iter,
 	return 0;
 }
 
+/* What may have happened to a ring in which what the cursor has seen is not, or is something else. */
+static const char *what_happened(const struct monad_event_cursor *ring)
+{
+	static const uint8_t none[sizeof(ring->uuid)];
+
+	/* What has no identity cannot tell itself from its successor. */
+	if (memcmp(ring->uuid, none, sizeof(none)) == 0)
+		return "the ring was made anew since the cursor was saved";
+	return "the ring has lost events that the cursor has seen, because its machine went down "
+	       "before they were on disk, or because an older copy took its place";
+}
+
+/* ESTALE unless @cursor's place is one of the ring @iter is of. */
+static int check_place(const struct monad_event_iterator *iter,
+		       const struct monad_event_cursor *ring,
+		       const struct monad_event_cursor *cursor)
+{
+	const uint64_t last =
+		__atomic_load_n(&iter->header->control.last_seqno, __ATOMIC_ACQUIRE);
+	uint64_t nanos;
+
+	if (cursor->seqno - 1 > last && !cursor->last_nanos)
+		return FAIL_HINT(ESTALE,
+				 "monad_event_iterator_set_seqno() goes there all the same",
+				 "the cursor is at event %" PRIu64
+				 ", which the ring is not at yet, or not any more: its last event "
+				 "is %" PRIu64,
+				 cursor->seqno, last);
+	if (cursor->seqno - 1 > last)
+		return FAIL_HINT(ESTALE, LOST_HINT,
+				 "%s: its last event is %" PRIu64 ", the cursor has seen %" PRIu64,
+				 what_happened(ring), last, cursor->seqno - 1);
+	if (cursor->last_nanos && event_time(iter, cursor->seqno - 1, &nanos) &&
+	    nanos != cursor->last_nanos)
+		return FAIL_HINT(ESTALE, LOST_HINT,
+				 "%s: its event %" PRIu64
+				 " is of another time than the one the cursor has seen",
+				 what_happened(ring), cursor->seqno - 1);
+	return 0;
+}
+
 /* ESTALE unless this is the ring that @cursor is of. */
 static int check_ring(const struct monad_event_iterator *iter,
 		      const struct monad_event_cursor *cursor)
 {
-	const uint64_t last =
-		__atomic_load_n(&iter->header->control.last_seqno, __ATOMIC_ACQUIRE);
 	struct monad_event_cursor ring;
-	uint64_t nanos;
 
 	ring_identity(iter, &ring);
 	if (memcmp(ring.uuid, cursor->uuid, sizeof(ring.uuid)) != 0)
@@ -80,18 +122,7 @@ static int check_ring(const struct monad_event_iterator *iter,
 			    "the ring was made anew since the cursor was saved: it is "
 			    "generation %" PRIu64 ", the cursor is of %" PRIu64,
 			    ring.generation, cursor->generation);
-	if (cursor->seqno - 1 > last)
-		return FAIL(ESTALE,
-			    "the ring was made anew since the cursor was saved: its last event "
-			    "is %" PRIu64 ", the cursor has seen %" PRIu64,
-			    last, cursor->seqno - 1);
-	if (cursor->last_nanos && event_time(iter, cursor->seqno - 1, &nanos) &&
-	    nanos != cursor->last_nanos)
-		return FAIL(ESTALE,
-			    "the ring was made anew since the cursor was saved: its event %" PRIu64
-			    " is of another time than the one the cursor has seen",
-			    cursor->seqno - 1);
-	return 0;
+	return check_place(iter, &ring, cursor);
 }
 
 int monad_event_iterator_restore(struct monad_event_iterator *iter,

@@ -336,11 +336,14 @@ int monad_event_iterator_save(const struct monad_event_iterator *iter,
  * overwritten since, exactly: the iterator is then at the oldest safe event,
  * and iter->events_missed has grown, as after monad_event_iterator_recover().
  *
- * ESTALE: this is not the ring that the cursor is of, or it was made anew since,
- * which the message tells; the iterator has not moved. A ring of the plain format
- * has no identity: it is taken for another one when it has fewer events than the
- * cursor has seen, or another last one of those, if that is still there. EINVAL: not
- * a cursor. EFAULT: a NULL argument.
+ * ESTALE, and the iterator has not moved: this is not the ring that the cursor is of,
+ * or it was made anew since; or it is, but has fewer events than the cursor has seen,
+ * or, if that is still there, another one in the place of the last of those. That comes
+ * to pass when a machine goes down before all of a ring file was written to its disk,
+ * and numbers are then used again, for other events: those after last_nanos are new.
+ * A ring of the plain format, which has no identity, may also have been made anew. The
+ * message says which it is. A cursor that was saved ahead of the newest event is refused
+ * until the ring has got there. EINVAL: not a cursor. EFAULT: a NULL argument.
  */
 int monad_event_iterator_restore(struct monad_event_iterator *iter,
 				 const struct monad_event_cursor *cursor, uint64_t *missed);
