@@ -46,14 +46,14 @@ static int check_shift(const char *name, const char *what, unsigned int shift, u
 {
 	if (shift >= min && shift <= max)
 		return 0;
-	pr_err("\"%s\": %s shift %u is not in %u..%u\n", name, what, shift, min, max);
+	pr_err_ratelimited("\"%s\": %s shift %u is not in %u..%u\n", name, what, shift, min, max);
 	return -ERANGE;
 }
 
 static int bad_name(const char *name)
 {
-	pr_err("\"%s\": a ring's name is 1 to %d letters, digits, '_', '-' or '.', not beginning with a sign\n",
-	       name, MONAD_RING_NAME_MAX - 1);
+	pr_err_ratelimited("\"%s\": a ring's name is 1 to %d letters, digits, '_', '-' or '.', not beginning with a sign\n",
+			   name, MONAD_RING_NAME_MAX - 1);
 	return -EINVAL;
 }
 

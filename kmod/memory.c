@@ -85,9 +85,9 @@ static int no_memory(const struct monad_ring_config *config, u64 nr)
 {
 	const char *name = config->name;
 
-	pr_err("ring %s: %lu MiB asked for, %lu MiB of memory available%s: give smaller shifts (%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT) or free memory\n",
-	       name, to_mib(nr), to_mib(si_mem_available()),
-	       config->account ? ", or less in its maker's control group" : "", name);
+	pr_err_ratelimited("ring %s: %lu MiB asked for, %lu MiB of memory available%s: give smaller shifts (%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT) or free memory\n",
+			   name, to_mib(nr), to_mib(si_mem_available()),
+			   config->account ? ", or less in its maker's control group" : "", name);
 	return -ENOMEM;
 }
 
@@ -103,8 +103,9 @@ static int check_size(const struct monad_ring_config *config, u64 nr, u64 twice)
 
 	/* vmap() maps no more than the machine has. */
 	if (nr + twice > totalram_pages()) {
-		pr_err("ring %s: %lu MiB asked for, of which %lu MiB are mapped twice, on a machine of %lu MiB: give a smaller payload shift (%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT)\n",
-		       name, to_mib(nr), to_mib(twice), to_mib(totalram_pages()), name);
+		pr_err_ratelimited("ring %s: %lu MiB asked for, of which %lu MiB are mapped twice, on a machine of %lu MiB: give a smaller payload shift (%s:DESCRIPTOR-SHIFT:PAYLOAD-SHIFT)\n",
+				   name, to_mib(nr), to_mib(twice), to_mib(totalram_pages()),
+				   name);
 		return -ENOMEM;
 	}
 	/* Not the last of it. */

@@ -50,16 +50,16 @@ static int init_recorder(struct monad_ring *ring, const struct monad_ring_config
 				  ring->memory.base + MONAD_EVENT_RING_HEADER_SIZE,
 				  ring->memory.base + ring->payload_offset, ring->ext, nr_slots);
 	if (err) {
-		pr_err("ring %s: descriptor shift %u and payload shift %u are too small for %u CPUs: take at least %u and %d\n",
-		       config->name, config->desc_shift, config->payload_shift,
-		       num_possible_cpus(), monad_recorder_min_desc_shift(nr_slots),
-		       MONAD_RING_MIN_PAYLOAD_BUF_SHIFT);
+		pr_err_ratelimited("ring %s: descriptor shift %u and payload shift %u are too small for %u CPUs: take at least %u and %d\n",
+				   config->name, config->desc_shift, config->payload_shift,
+				   num_possible_cpus(), monad_recorder_min_desc_shift(nr_slots),
+				   MONAD_RING_MIN_PAYLOAD_BUF_SHIFT);
 		return err;
 	}
 	r->slots = alloc_percpu(struct monad_recorder_slots);
 	if (!r->slots) {
-		pr_err("ring %s: no memory for the record slots of %u CPUs\n", config->name,
-		       num_possible_cpus());
+		pr_err_ratelimited("ring %s: no memory for the record slots of %u CPUs\n",
+				   config->name, num_possible_cpus());
 		return -ENOMEM;
 	}
 	for_each_possible_cpu(cpu)

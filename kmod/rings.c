@@ -68,7 +68,8 @@ static int register_device(struct monad_ring *ring)
 		return -ENOMEM;
 	err = misc_register(&ring->misc);
 	if (err) {
-		pr_err("ring %s: its device cannot be registered: %d\n", ring->name, err);
+		pr_err_ratelimited("ring %s: its device cannot be registered: %d\n", ring->name,
+				   err);
 		kfree(ring->misc.name);
 		ring->misc.name = NULL;
 		return err;
@@ -97,11 +98,12 @@ static int create(const struct monad_ring_config *config, struct monad_ring **ri
 
 	lockdep_assert_held(&rings_lock);
 	if (find(config->name)) {
-		pr_err("ring %s: there is one already\n", config->name);
+		pr_err_ratelimited("ring %s: there is one already\n", config->name);
 		return -EEXIST;
 	}
 	if (!new_id(&id)) {
-		pr_err("ring %s: there are %d rings already\n", config->name, MONAD_RING_MAX);
+		pr_err_ratelimited("ring %s: there are %d rings already\n", config->name,
+				   MONAD_RING_MAX);
 		return -ENOSPC;
 	}
 	*ringp = monad_ring_create(config, id);
@@ -189,7 +191,8 @@ void monad_rings_exit(void)
  * @config: name and sizes checked; what it was made from
  * @id: filled in: what BPF programs call it by
  *
- * Return: 0, -EEXIST, -ENOSPC (too many rings), -EINTR, or as monad_ring_create().
+ * Return: 0, -EEXIST, -ENOSPC (too many rings), -EBUSY (no minor number for its device), -EINTR,
+ * or as monad_ring_create(). Says why in the log, but not each time if it is asked for on and on.
  */
 int monad_rings_create(const struct monad_ring_config *config, u32 *id)
 {

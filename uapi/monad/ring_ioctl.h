@@ -108,7 +108,9 @@ struct monad_ring_poll {
  *
  * EINVAL: unknown size or flags, or a name that is none. ERANGE: a shift out of bounds, or too
  * small for this machine's CPUs. EEXIST: there is a ring of this name. ENOSPC: there are 64 rings.
- * ENOMEM: no memory of that size. ENODEV: no such NUMA node. The kernel's log has the details.
+ * EBUSY: the kernel has no minor number left for a misc device. ENOMEM: no memory of that size.
+ * ENODEV: no such NUMA node. The kernel's log has the details, of some of the attempts if there are
+ * many.
  */
 struct monad_ring_create {
 	uint32_t size;

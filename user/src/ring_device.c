@@ -113,6 +113,10 @@ static int fail_create(int err, const struct monad_ring_create *create)
 		return FAIL_HINT(err, "destroy one that is not used any more",
 				 "no room for kernel ring `%s`: there are 64, which is all there "
 				 "can be", create->name);
+	case EBUSY:
+		return FAIL_HINT(err, "unload drivers that are not used (/proc/misc lists them)",
+				 "the kernel has no minor number left for the device of kernel "
+				 "ring `%s`", create->name);
 	case ENOMEM:
 		return fail_memory(create);
 	case ERANGE:

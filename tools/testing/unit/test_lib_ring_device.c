@@ -87,6 +87,7 @@ static void test_create(void)
 		{EPERM, "CAP_PERFMON"},
 		{EEXIST, "there is a kernel ring `mine`"},
 		{ENOSPC, "there are 64"},
+		{EBUSY, "no minor number left for the device of kernel ring `mine`"},
 		{ENOMEM, "64 MiB and 256 MiB of payload"},
 		{ERANGE, "too small for as many CPUs"},
 		{ENODEV, "no NUMA node 3"},

@@ -75,8 +75,9 @@ int monad_event_ring_query_device(int ring_fd, struct monad_ring_info *info);
  * EINVAL: a size that was not set, a name that is none, or what the module does not know.
  * ENOENT, ENXIO: the module is not loaded. ENOTTY: it is too old for this. EACCES, EPERM: not
  * allowed, it takes CAP_PERFMON or CAP_SYS_ADMIN. EEXIST: there is one of this name. ENOSPC: there
- * are 64. ENOMEM: of that size. ERANGE: a shift out of bounds, or too small for this machine's
- * CPUs. ENODEV: no such NUMA node. EFAULT: NULL.
+ * are 64. EBUSY: the kernel has no minor number left for its device. ENOMEM: of that size. ERANGE:
+ * a shift out of bounds, or too small for this machine's CPUs. ENODEV: no such NUMA node. EFAULT:
+ * NULL.
  */
 int monad_event_ring_create_device(struct monad_ring_create *create);
 

@@ -14,6 +14,7 @@ extern char fuzz_log[1024];
 
 #define KBUILD_MODNAME "monad_ring"
 #define pr_err(fmt, ...) snprintf(fuzz_log, sizeof(fuzz_log), pr_fmt(fmt), ##__VA_ARGS__)
+#define pr_err_ratelimited pr_err
 
 /* As in the kernel: digits, perhaps a plus before and a newline behind them. */
 static inline int kstrtouint(const char *s, unsigned int base, unsigned int *res)
