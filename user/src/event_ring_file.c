@@ -3,13 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <monad_event/event_ring.h>
@@ -17,6 +15,7 @@
 
 #include "error.h"
 #include "layout.h"
+#include "ring_room.h"
 
 /* Checks that a ring of this size can be put there; 0 or an errno. */
 static int check_storage(const struct ring_layout *layout, int fd, off_t offset, const char *name)
@@ -147,42 +146,6 @@ int monad_event_ring_init_file(const struct monad_event_ring_size *size,
 	return err;
 }
 
-/* One number from a file of /sys; -1 if there is none. */
-static long long read_number(const char *path)
-{
-	long long value = -1;
-	FILE *file = fopen(path, "re");
-
-	if (!file)
-		return -1;
-	if (fscanf(file, "%lld", &value) != 1)
-		value = -1;
-	fclose(file);
-	return value;
-}
-
-/* What to do when @need bytes could not be had on the file system of @fd. */
-static const char *no_space_hint(char *buf, size_t buf_size, int fd, uint64_t need)
-{
-	struct statfs fs;
-	long long free_pages;
-
-	if (fstatfs(fd, &fs) != 0)
-		return NULL;
-	if (fs.f_type != HUGETLBFS_MAGIC) {
-		snprintf(buf, buf_size,
-			 "the file system has %llu bytes free, %" PRIu64 " are needed",
-			 (unsigned long long)fs.f_bavail * (unsigned long long)fs.f_bsize, need);
-		return buf;
-	}
-	free_pages = read_number("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
-	snprintf(buf, buf_size,
-		 "%lld huge pages of 2 MiB are free, %" PRIu64
-		 " are needed: raise /proc/sys/vm/nr_hugepages or make the ring smaller",
-		 free_pages, need / MONAD_EVENT_RING_ALIGN);
-	return buf;
-}
-
 int monad_event_ring_init_simple(const struct monad_event_ring_simple_config *config, int ring_fd,
 				 off_t ring_offset, const char *error_name)
 {
@@ -217,7 +180,7 @@ int monad_event_ring_init_simple(const struct monad_event_ring_simple_config *co
 			(void)!ftruncate(ring_fd, st.st_size);
 		return FAIL_HINT(err,
 				 err == ENOSPC || err == ENOMEM
-					 ? no_space_hint(hint, sizeof(hint), ring_fd, storage)
+					 ? ring_room_hint(hint, sizeof(hint), ring_fd, storage)
 					 : NULL,
 				 "posix_fallocate failed for event ring file `%s`, size %zu", name,
 				 storage);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/magic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "ring_identity.h"
 #include "ring_place.h"
 #include "ring_resume.h"
+#include "ring_room.h"
 #include "writer_mapping.h"
 
 #define KNOWN_FLAGS (MONAD_EVENT_WRITER_KEEP | MONAD_EVENT_WRITER_POPULATE)
@@ -100,12 +102,17 @@ static int init_draft(struct monad_event_ring_writer *writer, const struct reque
 	return monad_event_ring_init_simple(&config, request->draft.fd, 0, writer->path);
 }
 
-static int map_ring(struct monad_event_ring_writer *writer, const struct request *request, int fd)
+static int map_ring(struct monad_event_ring_writer *writer, int fd)
 {
-	const int flags = request->options.flags & MONAD_EVENT_WRITER_POPULATE ? MAP_POPULATE : 0;
+	return monad_event_ring_mmap(&writer->ring, PROT_READ | PROT_WRITE, 0, fd, 0, writer->path);
+}
 
-	return monad_event_ring_mmap(&writer->ring, PROT_READ | PROT_WRITE, flags, fd, 0,
-				     writer->path);
+/* Once there is room for all of its pages. What fails is made up for when they are used. */
+static void populate_ring(const struct monad_event_ring_writer *writer,
+			  const struct request *request)
+{
+	if (request->options.flags & MONAD_EVENT_WRITER_POPULATE)
+		(void)madvise(writer->ring.header, writer->ring.map_size, MADV_POPULATE_READ);
 }
 
 /* Bytes of the ring that is mapped, in its file. */
@@ -155,9 +162,10 @@ static int make_draft(struct monad_event_ring_writer *writer, struct request *re
 	}
 	if (err)
 		return err;
-	err = map_ring(writer, request, request->draft.fd);
+	err = map_ring(writer, request->draft.fd);
 	if (err)
 		return err;
+	populate_ring(writer, request);
 	if (fstat(request->draft.fd, &st) != 0)
 		return FAIL(errno, "cannot fstat event ring file `%s`", writer->path);
 	ring_identity_create(&writer->ring, 0);
@@ -166,26 +174,20 @@ static int make_draft(struct monad_event_ring_writer *writer, struct request *re
 	return 0;
 }
 
-/* Goes on with the ring at @fd, which is locked. */
-static int keep_ring(struct monad_event_ring_writer *writer, const struct request *request, int fd)
+/* Whether the ring at @fd, of @st, is the one that is wanted, by its header alone. */
+static int check_kept(const struct monad_event_ring_writer *writer, const struct request *request,
+		      const struct stat *st)
 {
 	const struct monad_event_ring_config *config = &request->config;
 	const struct monad_event_ring_writer_options *options = &request->options;
-	struct monad_event_ring *ring = &writer->ring;
-	enum monad_event_content_type type;
+	const struct monad_event_ring *ring = &writer->ring;
 	uint64_t context;
-	int err;
 
-	err = map_ring(writer, request, fd);
-	if (err)
-		return err;
-	/* Holes, once there is no room to fill them, would be the writer's death. */
-	do {
-		err = posix_fallocate(fd, 0, (off_t)ring_size(ring));
-	} while (err == EINTR);
-	if (err)
-		return FAIL(err, "posix_fallocate failed for event ring file `%s`, size %" PRIu64,
-			    writer->path, ring_size(ring));
+	if ((uint64_t)st->st_size != ring_size(ring))
+		return FAIL_HINT(EPROTO, "it cannot be gone on with: make it anew",
+				 "event ring file `%s` has %jd bytes, of which its header knows "
+				 "%" PRIu64,
+				 writer->path, (intmax_t)st->st_size, ring_size(ring));
 	if (config->shifts_given &&
 	    (ring->desc_capacity_mask + 1 != UINT64_C(1) << config->descriptors_shift ||
 	     ring->payload_buf_mask + 1 != UINT64_C(1) << config->payload_buf_shift))
@@ -200,10 +202,26 @@ static int keep_ring(struct monad_event_ring_writer *writer, const struct reques
 		return FAIL(EPROTO,
 			    "event ring `%s` has a context area of %" PRIu64 " bytes, not %" PRIu64,
 			    writer->path, ring->header->size.context_area_size, context);
-	type = (enum monad_event_content_type)options->content_type;
-	err = monad_event_ring_check_content_type(ring, type, options->schema_hash);
+	return monad_event_ring_check_content_type(
+		ring, (enum monad_event_content_type)options->content_type, options->schema_hash);
+}
+
+/* Goes on with the ring at @fd, of @st, which is locked. */
+static int keep_ring(struct monad_event_ring_writer *writer, const struct request *request, int fd,
+		     const struct stat *st)
+{
+	struct monad_event_ring *ring = &writer->ring;
+	int err;
+
+	err = map_ring(writer, fd);
+	if (!err)
+		err = check_kept(writer, request, st);
+	/* Holes, once there is no room to fill them, would be the writer's death. */
+	if (!err)
+		err = ring_room_fill(fd, ring_size(ring), writer->path);
 	if (err)
 		return err;
+	populate_ring(writer, request);
 	err = ring_resume(ring, ring_writable_ext(ring), writer->path, &writer->repaired);
 	if (err)
 		return err;
@@ -230,7 +248,7 @@ static int open_ring(struct monad_event_ring_writer *writer, struct request *req
 	if (old >= 0 && keep && fstat(old, &st) == 0 && st.st_size) {
 		monad_event_ring_unmap(&writer->ring);
 		writer->warning[0] = '\0';
-		return keep_ring(writer, request, old);
+		return keep_ring(writer, request, old, &st);
 	}
 	if (request->draft.fd < 0) {
 		err = make_draft(writer, request, old);

@@ -44,7 +44,7 @@ $(O)/unit/test_lib_snapshot_live: kmod/recorder.c kmod/recorder.h
 # Lets a file system have no O_TMPFILE.
 $(O)/unit/test_lib_crash: UNIT_WRAP = -Wl,--wrap=openat
 # And others act between two steps of the library.
-$(O)/unit/test_lib_writer: UNIT_WRAP = -Wl,--wrap=openat,--wrap=flock
+$(O)/unit/test_lib_writer: UNIT_WRAP = -Wl,--wrap=openat,--wrap=flock,--wrap=posix_fallocate
 
 # As others compile it: with their -std, and nothing from us but where the headers are. (tap.h
 # and POSIX need the feature macro.)

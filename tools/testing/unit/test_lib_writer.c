@@ -38,6 +38,18 @@ int __wrap_openat(int dirfd, const char *path, int flags, mode_t mode)
 	return __real_openat(dirfd, path, flags, mode);
 }
 
+/* Bytes that were asked for of the file system. */
+static uint64_t asked_for;
+
+int __real_posix_fallocate(int fd, off_t offset, off_t len);
+int __wrap_posix_fallocate(int fd, off_t offset, off_t len);
+
+int __wrap_posix_fallocate(int fd, off_t offset, off_t len)
+{
+	asked_for += (uint64_t)len;
+	return __real_posix_fallocate(fd, offset, len);
+}
+
 /* What happens, once, just before somebody takes a lock. */
 static void (*before_lock)(void);
 
@@ -554,6 +566,70 @@ static void test_keep(void)
 	unlink(path);
 }
 
+static uint64_t allocated(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		bail_out("no %s", path);
+	return (uint64_t)st.st_blocks * 512;
+}
+
+/* A file of holes that says it is a ring with 2^@shift bytes of payload, and has @more of them. */
+static void make_holes(const char *path, int shift, uint64_t more)
+{
+	const uint64_t sizes[] = {1024, UINT64_C(1) << shift, 0};
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (pwrite(fd, "RING01\1", 8, 0) != 8 || pwrite(fd, sizes, 24, 40) != 24 ||
+	    pwrite(fd, g_monad_test_event_schema_hash, 32, 8) != 32 ||
+	    ftruncate(fd, (off_t)((4 << 20) + (UINT64_C(1) << shift) + more)) != 0)
+		bail_out("cannot make %s", path);
+	close(fd);
+}
+
+/* Somebody leaves a file that could take all of the disk with it. */
+static void test_keep_holes(void)
+{
+	struct monad_event_ring_writer *writer;
+	char path[PATH_MAX];
+	uint64_t before;
+
+	snprintf(path, sizeof(path), "%s/holes", dir);
+	options.flags = MONAD_EVENT_WRITER_KEEP | MONAD_EVENT_WRITER_POPULATE;
+	make_holes(path, 40, 0);
+	before = allocated(path);
+	asked_for = 0;
+	eq_int(monad_event_ring_writer_open("holes", &options, &writer), ENOSPC, "a terabyte");
+	ok(strstr(message(), "no room to fill the holes") && strstr(message(), "are needed"),
+	   "message: %s", message());
+	eq_u64(asked_for, 0, "was not asked for");
+	eq_u64(allocated(path), before, "and not a page was allocated");
+	eq_int(monad_event_ring_writer_open("holes:10:21", &options, &writer), EPROTO,
+	       "nor is it, if another size is wanted");
+	make_holes(path, 21, 0);
+	options.content_type = 2;
+	eq_int(monad_event_ring_writer_open("holes", &options, &writer), EPROTO,
+	       "or another content type");
+	options.content_type = MONAD_EVENT_CONTENT_TYPE_TEST;
+	eq_u64(asked_for, 0, "nothing was asked for");
+	ok(allocated(path) < 1 << 20, "and not a page was allocated");
+	make_holes(path, 21, 2 << 20);
+	eq_int(monad_event_ring_writer_open("holes", &options, &writer), EPROTO,
+	       "a file that is larger than its ring");
+	ok(strstr(message(), "has 8388608 bytes, of which its header knows 6291456"),
+	   "message: %s", message());
+	eq_u64(asked_for, 0, "nothing was asked for");
+	make_holes(path, 21, 0);
+	eq_int(monad_event_ring_writer_open("holes:10:21", &options, &writer), 0, "one like others");
+	eq_u64(asked_for, 6 << 20, "gets all its room");
+	ok(allocated(path) >= 6 << 20, "and has it");
+	record(writer, 3);
+	monad_event_ring_writer_close(writer);
+	options.flags = 0;
+	unlink(path);
+}
+
 /* A child keeps nothing of the parent's: not the lock, not the writer. */
 static void test_fork(void)
 {
@@ -870,6 +946,7 @@ int main(void)
 	test_generations();
 	test_closed_stderr();
 	test_keep();
+	test_keep_holes();
 	test_fork();
 	test_race();
 	test_moved();

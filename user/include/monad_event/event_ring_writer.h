@@ -63,7 +63,9 @@ struct monad_event_ring_writer;
  * and new ones get the sequence numbers after them. It has to be of the same content
  * type, schema and, where the configuration string has shifts, size (EPROTO). What a
  * writer that died had reserved and not committed becomes an event of type NONE, counted as
- * discarded. A file whose content no writer can have left is refused (EPROTO): make it anew.
+ * discarded. A file whose content no writer can have left, or whose size is not the ring's,
+ * is refused (EPROTO): make it anew. Holes in it are filled first, if there is room for them all
+ * (ENOSPC).
  */
 #define MONAD_EVENT_WRITER_KEEP (1U << 0)
 /* Map all pages now rather than at first use: MAP_POPULATE. */
