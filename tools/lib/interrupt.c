@@ -13,10 +13,12 @@ static void on_signal(int signal)
 
 void catch_interrupts(void)
 {
-	struct sigaction action = {.sa_handler = on_signal};
-
 	/* No SA_RESTART: a sleep ends at once. */
+	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction old;
+
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	if (sigaction(SIGHUP, NULL, &old) != 0 || old.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 }

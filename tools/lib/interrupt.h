@@ -8,7 +8,10 @@
 /* Set by the first of these signals. */
 extern volatile sig_atomic_t interrupted;
 
-/* From now on they set that, and end sleeps with EINTR. */
+/*
+ * From now on each of them sets that, and ends sleeps with EINTR, once. The second time it ends the
+ * program, which may be stuck. A SIGHUP that is ignored, as nohup(1) has it, stays so.
+ */
 void catch_interrupts(void);
 
 #endif /* MONAD_TOOLS_INTERRUPT_H */

@@ -27,8 +27,9 @@ $(O)/unit/test_lib_live $(O)/unit/test_lib_noalloc $(O)/unit/test_lib_wait: \
 		kmod/recorder.c kmod/recorder.h $(wildcard tools/testing/unit/*.h)
 
 # Of what the tools share.
-$(O)/unit/test_lib_json $(O)/unit/test_lib_new_file: UNIT_OBJS = $(TOOLS_LIB_OBJS)
-$(O)/unit/test_lib_json $(O)/unit/test_lib_new_file: $(TOOLS_LIB_OBJS)
+TOOLS_LIB_TESTS = $(O)/unit/test_lib_json $(O)/unit/test_lib_new_file $(O)/unit/test_lib_interrupt
+$(TOOLS_LIB_TESTS): UNIT_OBJS = $(TOOLS_LIB_OBJS)
+$(TOOLS_LIB_TESTS): $(TOOLS_LIB_OBJS)
 
 # Notes what is done in which order.
 $(O)/unit/test_lib_new_file: UNIT_WRAP = -Wl,--wrap=open,--wrap=fsync,--wrap=syncfs,--wrap=rename \
