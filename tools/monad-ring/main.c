@@ -94,8 +94,9 @@ int main(int argc, char **argv)
 	bool json = false;
 	int opt;
 
-	/* Writing to a closed pipe is an error that is looked at, not death. */
+	/* Writing to a closed pipe, or past a limit, is an error that is looked at, not death. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, "+jhV", options, NULL)) != -1) {
 		switch (opt) {

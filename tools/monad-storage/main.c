@@ -90,8 +90,9 @@ int main(int argc, char **argv)
 {
 	char name[64];
 
-	/* Writing to a closed pipe is an error that is looked at, not death. */
+	/* Writing to a closed pipe, or past a limit, is an error that is looked at, not death. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	atexit(check_output);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argc < 2) {

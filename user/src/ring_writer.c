@@ -18,6 +18,7 @@
 #include <monad_event/event_ring_writer.h>
 
 #include "error.h"
+#include "file_limit.h"
 #include "ring_identity.h"
 #include "ring_place.h"
 #include "ring_resume.h"
@@ -271,7 +272,7 @@ static int open_ring(struct monad_event_ring_writer *writer, struct request *req
 	return err;
 }
 
-static int open_writer(struct monad_event_ring_writer *writer, struct request *request)
+static int try_to_open(struct monad_event_ring_writer *writer, struct request *request)
 {
 	int err = TRY_AGAIN, old;
 
@@ -286,6 +287,17 @@ static int open_writer(struct monad_event_ring_writer *writer, struct request *r
 	}
 	if (err == TRY_AGAIN)
 		return FAIL(EBUSY, "others make event ring `%s` again and again", writer->path);
+	return err;
+}
+
+static int open_writer(struct monad_event_ring_writer *writer, struct request *request)
+{
+	struct file_limit limit;
+	int err;
+
+	file_limit_begin(&limit);
+	err = try_to_open(writer, request);
+	file_limit_end(&limit);
 	return err;
 }
 

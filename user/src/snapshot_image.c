@@ -41,7 +41,11 @@ static int write_all(struct frame *frame, size_t len)
 
 			poll(&pollfd, 1, -1);
 		} else if (errno != EINTR) {
-			return FAIL(errno, "cannot write snapshot `%s`", frame->name);
+			return FAIL_HINT(errno,
+					 errno == EFBIG
+						 ? "raise the limit on file size (ulimit -f)"
+						 : NULL,
+					 "cannot write snapshot `%s`", frame->name);
 		}
 	}
 	frame->file_size += len;

@@ -48,7 +48,10 @@ static int write_all(struct spool *spool, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return FAIL_HINT(errno, "spool_dir can be on another file system",
+			return FAIL_HINT(errno,
+					 errno == EFBIG
+						 ? "raise the limit on file size (ulimit -f)"
+						 : "spool_dir can be on another file system",
 					 "cannot spool the events of a snapshot");
 		done += (size_t)n;
 		spool->file_pos += (uint64_t)n;

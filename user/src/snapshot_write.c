@@ -9,6 +9,7 @@
 
 #include "draft_file.h"
 #include "error.h"
+#include "file_limit.h"
 #include "snapshot.h"
 
 /* Sizes of the first versions of these structures. */
@@ -151,6 +152,7 @@ int monad_event_snapshot_write_file(const struct monad_event_ring *ring, const c
 {
 	struct draft_file draft = {.dirfd = -1, .prefix = ".snapshot-", .fd = -1};
 	struct monad_event_snapshot_options opts;
+	struct file_limit limit;
 	const char *name;
 	int err;
 
@@ -165,6 +167,8 @@ int monad_event_snapshot_write_file(const struct monad_event_ring *ring, const c
 	err = draft_file_open_dir(path, O_RDONLY, &draft.dirfd, &name);
 	if (err)
 		return FAIL(err, "cannot open the directory of snapshot `%s`", path);
+	/* Dead, we could not remove the file that does not become one. */
+	file_limit_begin(&limit);
 	err = check_place(draft.dirfd, name, path);
 	if (!err) {
 		err = draft_file_create(&draft, O_WRONLY, 0600);
@@ -178,5 +182,6 @@ int monad_event_snapshot_write_file(const struct monad_event_ring *ring, const c
 		err = publish(&draft, name, path);
 	draft_file_abandon(&draft);
 	close(draft.dirfd);
+	file_limit_end(&limit);
 	return err;
 }

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -769,6 +770,62 @@ static void die(void)
 	raise(SIGKILL);
 }
 
+static volatile sig_atomic_t handled;
+
+static void on_signal(int number)
+{
+	handled = number;
+}
+
+/* With a limit for it alone: our own output goes to a file, perhaps. */
+static int write_limited(const struct monad_event_ring *ring, const char *path, rlim_t bytes)
+{
+	/* Nearly uncompressed, so that the file is larger than the spool. */
+	const struct monad_event_snapshot_options options = {
+		.size = sizeof(options), .level = -100000};
+	struct rlimit limit, old;
+	int err;
+
+	if (getrlimit(RLIMIT_FSIZE, &old) != 0)
+		bail_out("getrlimit");
+	limit = old;
+	limit.rlim_cur = bytes;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	err = monad_event_snapshot_write_file(ring, path, &options, NULL);
+	setrlimit(RLIMIT_FSIZE, &old);
+	return err;
+}
+
+/* With ulimit -f: nothing dies of it, is told, or is left. */
+static void test_file_limit(const struct monad_event_ring *ring, const char *dir)
+{
+	const int files = count_files(dir);
+	char path[128];
+	sigset_t set;
+
+	snprintf(path, sizeof(path), "%s/limited", dir);
+	eq_int(write_limited(ring, path, 4096), EFBIG, "ulimit -f");
+	ok(says("spool") && says("ulimit -f"), "message: %s", monad_event_ring_get_last_error());
+	eq_int(write_limited(ring, path, 1000000), EFBIG, "enough for the spool");
+	ok(says(path) && says("ulimit -f"), "message: %s", monad_event_ring_get_last_error());
+	eq_int(count_files(dir), files, "nothing is left");
+	ok(sigpending(&set) == 0 && !sigismember(&set, SIGXFSZ), "no signal waits");
+	signal(SIGXFSZ, on_signal);
+	eq_int(write_limited(ring, path, 4096), EFBIG, "with a handler");
+	eq_int(handled, 0, "which is not called");
+	/* One that came to who holds signals back is not lost. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	raise(SIGXFSZ);
+	eq_int(write_limited(ring, path, 4096), EFBIG, "held back");
+	eq_int(handled, 0, "the handler was not called");
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	eq_int(handled, SIGXFSZ, "it is now");
+	handled = 0;
+	signal(SIGXFSZ, SIG_DFL);
+}
+
 /* The file is on disk before it has its name, and its name is on disk before all is done. */
 static void test_synced(const struct monad_event_ring *ring, const char *path)
 {
@@ -837,8 +894,10 @@ static void test_files(void)
 	eq_int(count_files(dir), 1, "there is nothing but it");
 	test_killed(&ring, dir, path);
 	test_synced(&ring, path);
+	test_file_limit(&ring, dir);
 	no_tmpfile = true;
 	test_synced(&ring, path);
+	test_file_limit(&ring, dir);
 	eq_int(monad_event_snapshot_write_file(&ring, path, NULL, NULL), 0, "without O_TMPFILE");
 	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "mode 0600");
 	eq_int(count_files(dir), 1, "there is nothing but it");

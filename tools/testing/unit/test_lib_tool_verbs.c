@@ -225,6 +225,16 @@ static void test_snapshot(void)
 	eq_str(output, "5\n", "all of it");
 	eq_int(run("monad-ring snapshot -o - ./small 2>&1 >/dev/full"), 1, "no room");
 	has_text("No space left");
+	eq_int(run("ulimit -f 1; monad-ring snapshot -o s6 ./small 2>&1"), 1, "ulimit -f");
+	has_text("File too large");
+	eq_int(run("ulimit -f 1; monad-ring snapshot -o - ./small 2>&1 >s6"), 1, "ulimit -f");
+	has_text("File too large");
+	eq_int(run("rm s6; ulimit -f 1; monad-ring create -c test ./s6:10:21 2>&1"), 1,
+	       "or of a ring");
+	has_text("File too large");
+	eq_int(run("ls -A | grep -e s6 -e snapshot-"), 1, "nothing is left");
+	eq_int(run("ulimit -f 1; monad-ring dump ./wrapped 2>&1 >big"), 1, "or of what is printed");
+	has_text("output was lost");
 	eq_int(run("monad-ring snapshot -o /nonexistent/x ./small 2>&1"), 1, "no directory");
 	has_text("/nonexistent");
 }
@@ -280,7 +290,7 @@ static void test_copy(void)
 		   "monad-ring info ./early.zst | grep -E 'copied.* 0'"), 0,
 	       "up to 1970: nothing");
 	eq_int(run("monad-ring copy ./small /nonexistent/x 2>&1"), 1, "no directory");
-	eq_int(run("ulimit -f 1; trap '' XFSZ; monad-ring copy ./small c9 2>&1"), 1, "no room");
+	eq_int(run("ulimit -f 1; monad-ring copy ./small c9 2>&1"), 1, "no room");
 	has_text("File too large");
 	eq_int(run("ls -A | grep -e c9 -e .copy-"), 1, "leaves nothing behind");
 	run("for s in 0.005 0.01 0.02 0.03 0.05 0.08; do timeout -s KILL $s monad-ring copy "

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -823,6 +824,23 @@ static void test_no_room(void)
 	rmdir(path);
 }
 
+/* With ulimit -f: an error, and no SIGXFSZ, of which the writer would die. */
+static void test_file_limit(void)
+{
+	const struct rlimit limit = {1 << 20, 1 << 20};
+	struct monad_event_ring_writer *writer;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setrlimit(RLIMIT_FSIZE, &limit);
+		_exit(monad_event_ring_writer_open("limited:10:21", &options, &writer));
+	}
+	waitpid(pid, &status, 0);
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == EFBIG, "ulimit -f: status 0x%x", status);
+	eq_int(entries(dir), 0, "nothing is left");
+}
+
 static void test_no_rights(void)
 {
 	struct monad_event_ring_writer *writer;
@@ -951,6 +969,7 @@ int main(void)
 	test_race();
 	test_moved();
 	test_no_room();
+	test_file_limit();
 	test_no_rights();
 	test_hugetlbfs();
 	diag("the same without O_TMPFILE");
@@ -960,6 +979,7 @@ int main(void)
 	test_what_is_there();
 	test_race();
 	test_no_room();
+	test_file_limit();
 	test_hugetlbfs();
 	eq_int(rmdir(dir), 0, "nothing is left in the directory");
 	return done_testing();

@@ -96,7 +96,8 @@ struct monad_event_snapshot_stats {
  * EFAULT: @ring is NULL. EINVAL: it is not mapped, or an option is not one. E2BIG:
  * an option is set that this version of the library does not know. EACCES: mapped
  * without PROT_READ. ENOMEM. Otherwise what writing gave: ENOSPC, EPIPE (with
- * SIGPIPE, as write(2) does), and what is in @out_fd then is no snapshot.
+ * SIGPIPE) and EFBIG (with SIGXFSZ), as write(2) does, and what is in @out_fd then is no
+ * snapshot.
  */
 int monad_event_snapshot_write(const struct monad_event_ring *ring, int out_fd,
 			       const struct monad_event_snapshot_options *options,
@@ -107,7 +108,8 @@ int monad_event_snapshot_write(const struct monad_event_ring *ring, int out_fd,
  * at all: it is written in the same directory without a name (or where the file system
  * has no O_TMPFILE, under another one), synced and renamed. Who is killed meanwhile leaves
  * nothing behind. The directory has to be readable.
- * A file that was there is replaced; EINVAL when it is not a regular one.
+ * A file that was there is replaced; EINVAL when it is not a regular one. EFBIG: it would be
+ * larger than RLIMIT_FSIZE (ulimit -f); there is no SIGXFSZ.
  */
 int monad_event_snapshot_write_file(const struct monad_event_ring *ring, const char *path,
 				    const struct monad_event_snapshot_options *options,
