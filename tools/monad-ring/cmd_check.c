@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-ring check: whether a ring is what the format says. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 
+#include "arguments.h"
 #include "interrupt.h"
 #include "json_writer.h"
 #include "monad-ring.h"
@@ -15,31 +15,28 @@
 /* Findings of one kind that are told one by one; the others are counted. */
 #define TELL 20
 
-static void print_help(void)
-{
-	fputs("Usage: monad-ring check [--json] RING\n"
-	      "\n"
-	      "Checks all of RING, a device, a ring file or a snapshot, against the format: the\n"
-	      "header, positions, the extension block, each descriptor and where its payload is.\n"
-	      "Prints what it finds, at most 20 of a kind, and a verdict. What is worth knowing\n"
-	      "but not wrong is a note: events that were not finished, clocks that were set back,\n"
-	      "a writer that died.\n"
-	      "\n"
-	      "A ring can be checked while it is written to. The offset of a finding is that in\n"
-	      "the ring file, or of what the device maps.\n"
-	      "\n"
-	      "Options:\n"
-	      "  -j, --json  print JSON\n"
-	      "  -h, --help  this\n"
-	      "\n"
-	      "Exit status: 0 nothing is wrong, 1 something is, or RING cannot be opened.\n"
-	      "\n"
-	      "EXAMPLES\n"
-	      "  monad-ring check monad_ring\n"
-	      "  monad-ring check ./incident.zst\n"
-	      "  monad-ring check --json ./ring | jq .counts\n",
-	      stdout);
-}
+static const char help[] =
+	"Usage: monad-ring check [--json] RING\n"
+	"\n"
+	"Checks all of RING, a device, a ring file or a snapshot, against the format: the\n"
+	"header, positions, the extension block, each descriptor and where its payload is.\n"
+	"Prints what it finds, at most 20 of a kind, and a verdict. What is worth knowing\n"
+	"but not wrong is a note: events that were not finished, clocks that were set back,\n"
+	"a writer that died.\n"
+	"\n"
+	"A ring can be checked while it is written to. The offset of a finding is that in\n"
+	"the ring file, or of what the device maps.\n"
+	"\n"
+	"Options:\n"
+	"  -j, --json  print JSON\n"
+	"  -h, --help  this\n"
+	"\n"
+	"Exit status: 0 nothing is wrong, 1 something is, or RING cannot be opened.\n"
+	"\n"
+	"EXAMPLES\n"
+	"  monad-ring check monad_ring\n"
+	"  monad-ring check ./incident.zst\n"
+	"  monad-ring check --json ./ring | jq .counts\n";
 
 static void found_plain(struct ring_check *check, enum check_kind kind, uint64_t seqno,
 			uint64_t offset, const char *text)
@@ -154,32 +151,14 @@ static int run(const struct ring_handle *handle, bool json)
 
 int cmd_check(int argc, char **argv, bool json)
 {
-	static const struct option options[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
 	struct ring_handle handle;
-	int opt, ret;
+	int ret;
 
-	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			print_help();
-			return finish_output();
-		default:
-			return usage_error("check", "unknown option", argv[optind - 1]);
-		}
-	}
-	if (argc - optind != 1)
-		return usage_error("check", "wants the name of one ring", NULL);
-	if (ring_handle_open(&handle, argv[optind]) != 0) {
-		complain_lib();
-		return EXIT_FAILED;
-	}
+	if (!take_plain_options(argc, argv, help, &json, &ret))
+		return ret;
+	ret = open_only_ring(argc, argv, &handle);
+	if (ret != EXIT_OK)
+		return ret;
 	ret = run(&handle, json);
 	ring_handle_close(&handle);
 	return ret;

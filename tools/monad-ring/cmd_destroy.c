@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "json_writer.h"
 #include "monad-ring.h"
 #include "printable.h"
@@ -19,24 +20,21 @@ struct destroy {
 	struct json_writer writer;
 };
 
-static void print_help(void)
-{
-	fputs("Usage: monad-ring destroy [--json] RING...\n"
-	      "\n"
-	      "Destroys each RING with all that is in it: a kernel ring, but not the default one,\n"
-	      "which goes with the module; or a ring file, if no process writes to it or has it\n"
-	      "locked. Who has the ring open keeps what it has. Nothing but rings is removed, and\n"
-	      "when one of several cannot be, the others are.\n"
-	      "\n"
-	      "Options:\n"
-	      "  -j, --json  print JSON\n"
-	      "  -h, --help  this\n"
-	      "\n"
-	      "EXAMPLES\n"
-	      "  monad-ring destroy mine\n"
-	      "  monad-ring destroy /dev/monad_ring-mine /var/tmp/ring\n",
-	      stdout);
-}
+static const char help[] =
+	"Usage: monad-ring destroy [--json] RING...\n"
+	"\n"
+	"Destroys each RING with all that is in it: a kernel ring, but not the default one,\n"
+	"which goes with the module; or a ring file, if no process writes to it or has it\n"
+	"locked. Who has the ring open keeps what it has. Nothing but rings is removed, and\n"
+	"when one of several cannot be, the others are.\n"
+	"\n"
+	"Options:\n"
+	"  -j, --json  print JSON\n"
+	"  -h, --help  this\n"
+	"\n"
+	"EXAMPLES\n"
+	"  monad-ring destroy mine\n"
+	"  monad-ring destroy /dev/monad_ring-mine /var/tmp/ring\n";
 
 static void print_done(struct destroy *destroy, const char *path, bool device)
 {
@@ -177,27 +175,12 @@ static bool destroy_ring(struct destroy *destroy, const char *name)
 
 int cmd_destroy(int argc, char **argv, bool json)
 {
-	static const struct option options[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
 	struct destroy destroy = {.json = json};
 	bool failed = false;
-	int opt, ret;
+	int ret;
 
-	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'j':
-			destroy.json = true;
-			break;
-		case 'h':
-			print_help();
-			return finish_output();
-		default:
-			return usage_error("destroy", "unknown option", argv[optind - 1]);
-		}
-	}
+	if (!take_plain_options(argc, argv, help, &destroy.json, &ret))
+		return ret;
 	if (optind == argc)
 		return usage_error("destroy", "wants the name of a ring", NULL);
 	if (destroy.json) {

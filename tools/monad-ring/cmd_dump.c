@@ -6,6 +6,7 @@
 
 #include <monad_event/event_iterator.h>
 
+#include "arguments.h"
 #include "event_output.h"
 #include "monad-ring.h"
 #include "ring_handle.h"
@@ -91,12 +92,9 @@ int cmd_dump(int argc, char **argv, bool json)
 	if (output.raw && isatty(STDOUT_FILENO))
 		return usage_error("dump", "--raw is not for a terminal; use a file or a pipe",
 				   NULL);
-	if (argc - optind != 1)
-		return usage_error("dump", "wants the name of one ring", NULL);
-	if (ring_handle_open(&handle, argv[optind]) != 0) {
-		complain_lib();
-		return EXIT_FAILED;
-	}
+	ret = open_only_ring(argc, argv, &handle);
+	if (ret != EXIT_OK)
+		return ret;
 	if (!event_output_start(&output, &handle)) {
 		ring_handle_close(&handle);
 		return EXIT_USAGE;

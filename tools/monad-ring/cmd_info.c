@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-ring info: everything about one ring. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <monad_event/event_metadata.h>
 #include <monad_event/event_snapshot.h>
 
+#include "arguments.h"
 #include "format.h"
 #include "json_writer.h"
 #include "monad-ring.h"
@@ -15,22 +15,19 @@
 #include "ring_contents.h"
 #include "ring_handle.h"
 
-static void print_help(void)
-{
-	fputs("Usage: monad-ring info [--json] RING\n"
-	      "\n"
-	      "Shows what RING is, what it holds, how far back it goes, and how many events\n"
-	      "were lost and why.\n"
-	      "\n"
-	      "Options:\n"
-	      "  -j, --json  print JSON\n"
-	      "  -h, --help  this\n"
-	      "\n"
-	      "EXAMPLES\n"
-	      "  monad-ring info monad_ring\n"
-	      "  monad-ring info --json /dev/monad_ring | jq .lost\n",
-	      stdout);
-}
+static const char help[] =
+	"Usage: monad-ring info [--json] RING\n"
+	"\n"
+	"Shows what RING is, what it holds, how far back it goes, and how many events\n"
+	"were lost and why.\n"
+	"\n"
+	"Options:\n"
+	"  -j, --json  print JSON\n"
+	"  -h, --help  this\n"
+	"\n"
+	"EXAMPLES\n"
+	"  monad-ring info monad_ring\n"
+	"  monad-ring info --json /dev/monad_ring | jq .lost\n";
 
 static const char *format_hash(char buf[65], const uint8_t *hash)
 {
@@ -293,33 +290,15 @@ static void print_json(const struct ring_handle *handle, const struct ring_conte
 
 int cmd_info(int argc, char **argv, bool json)
 {
-	static const struct option options[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
 	struct ring_handle handle;
 	struct ring_contents contents;
-	int opt;
+	int ret;
 
-	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			print_help();
-			return finish_output();
-		default:
-			return usage_error("info", "unknown option", argv[optind - 1]);
-		}
-	}
-	if (argc - optind != 1)
-		return usage_error("info", "wants the name of one ring", NULL);
-	if (ring_handle_open(&handle, argv[optind]) != 0) {
-		complain_lib();
-		return EXIT_FAILED;
-	}
+	if (!take_plain_options(argc, argv, help, &json, &ret))
+		return ret;
+	ret = open_only_ring(argc, argv, &handle);
+	if (ret != EXIT_OK)
+		return ret;
 	ring_contents_get(&contents, &handle);
 	if (json)
 		print_json(&handle, &contents);

@@ -12,6 +12,7 @@
 
 #include <monad_event/event_ring_util.h>
 
+#include "arguments.h"
 #include "format.h"
 #include "json_writer.h"
 #include "monad-ring.h"
@@ -28,28 +29,25 @@ struct list {
 	bool failed;
 };
 
-static void print_help(void)
-{
-	fputs("Usage: monad-ring list [--json] [DIRECTORY]...\n"
-	      "\n"
-	      "Lists the kernel's rings, and ring files and snapshots in each DIRECTORY; without one, those\n"
-	      "in the default directory for ring files, if there is one.\n"
-	      "\n"
-	      "HUGE says how many of the ring's 2 MiB chunks are huge pages: fewer than all cost\n"
-	      "speed. LOST are events that could not be recorded; 'monad-ring info' says why.\n"
-	      "WRITER is the process that writes to a file; none: it has died; gone: it has closed\n"
-	      "the ring, and no event will follow.\n"
-	      "\n"
-	      "Options:\n"
-	      "  -j, --json  print JSON\n"
-	      "  -h, --help  this\n"
-	      "\n"
-	      "EXAMPLES\n"
-	      "  monad-ring list\n"
-	      "  monad-ring list --json | jq '.rings[] | select(.lost_total > 0)'\n"
-	      "  monad-ring list /var/tmp\n",
-	      stdout);
-}
+static const char help[] =
+	"Usage: monad-ring list [--json] [DIRECTORY]...\n"
+	"\n"
+	"Lists the kernel's rings, and ring files and snapshots in each DIRECTORY; without one, those\n"
+	"in the default directory for ring files, if there is one.\n"
+	"\n"
+	"HUGE says how many of the ring's 2 MiB chunks are huge pages: fewer than all cost\n"
+	"speed. LOST are events that could not be recorded; 'monad-ring info' says why.\n"
+	"WRITER is the process that writes to a file; none: it has died; gone: it has closed\n"
+	"the ring, and no event will follow.\n"
+	"\n"
+	"Options:\n"
+	"  -j, --json  print JSON\n"
+	"  -h, --help  this\n"
+	"\n"
+	"EXAMPLES\n"
+	"  monad-ring list\n"
+	"  monad-ring list --json | jq '.rings[] | select(.lost_total > 0)'\n"
+	"  monad-ring list /var/tmp\n";
 
 static void list_header(struct list *list)
 {
@@ -233,27 +231,12 @@ static void list_directory(struct list *list, const char *dir)
 
 int cmd_list(int argc, char **argv, bool json)
 {
-	static const struct option options[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
 	struct list list = {.json = json};
 	char dir[PATH_MAX];
-	int opt, ret;
+	int ret;
 
-	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'j':
-			list.json = true;
-			break;
-		case 'h':
-			print_help();
-			return finish_output();
-		default:
-			return usage_error("list", "unknown option", argv[optind - 1]);
-		}
-	}
+	if (!take_plain_options(argc, argv, help, &list.json, &ret))
+		return ret;
 	if (list.json) {
 		json_init(&list.writer, stdout, true);
 		json_begin_object(&list.writer);

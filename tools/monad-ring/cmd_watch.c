@@ -9,6 +9,7 @@
 
 #include <monad_event/event_iterator.h>
 
+#include "arguments.h"
 #include "event_output.h"
 #include "interrupt.h"
 #include "monad-ring.h"
@@ -207,14 +208,11 @@ static bool parse_timeout(const char *text, uint64_t *deadline_ns)
 	return true;
 }
 
-static int watch_ring(struct watch *watch, const char *name)
+/* The ring that is open. */
+static int watch_ring(struct watch *watch)
 {
 	int ret = EXIT_FAILED;
 
-	if (ring_handle_open(&watch->handle, name) != 0) {
-		complain_lib();
-		return EXIT_FAILED;
-	}
 	if (!event_output_start(&watch->output, &watch->handle)) {
 		ret = EXIT_USAGE;
 	} else if (begin(watch)) {
@@ -243,7 +241,7 @@ int cmd_watch(int argc, char **argv, bool json)
 	};
 	struct watch watch = {.start = {.at = START_NEWEST}, .output = {.json = json}};
 	const char *wrong;
-	int opt;
+	int opt, ret;
 
 	while ((opt = getopt_long(argc, argv, EVENT_OUTPUT_SHORT_OPTIONS "f:w:h", options, NULL)) !=
 	       -1) {
@@ -270,7 +268,6 @@ int cmd_watch(int argc, char **argv, bool json)
 		if (wrong)
 			return usage_error("watch", wrong, optarg);
 	}
-	if (argc - optind != 1)
-		return usage_error("watch", "wants the name of one ring", NULL);
-	return watch_ring(&watch, argv[optind]);
+	ret = open_only_ring(argc, argv, &watch.handle);
+	return ret == EXIT_OK ? watch_ring(&watch) : ret;
 }
