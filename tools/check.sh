@@ -143,7 +143,7 @@ part_unit()
 	run "shell completion" tools/monad-ring/test-completion
 
 	# What needs huge pages set aside, which this machine need not have.
-	for test in test_lib_open test_lib_writer; do
+	for test in test_lib_open test_lib_writer test_lib_writer_room; do
 		run "unit $test, with hugetlbfs" tools/testing/vm/run --kernel "${kernels[0]}" \
 			--no-module --append hugepages=64 --with build/unit/$test -- sh -c \
 			"mkdir -p /mnt/huge && mount -t hugetlbfs none /mnt/huge && $test"

@@ -35,8 +35,9 @@ $(TOOLS_LIB_TESTS): $(TOOLS_LIB_OBJS)
 $(O)/unit/test_lib_new_file: UNIT_WRAP = -Wl,--wrap=open,--wrap=fsync,--wrap=syncfs,--wrap=rename \
 	-Wl,--wrap=renameat2,--wrap=link,--wrap=linkat
 
-# test_lib_snapshot_write acts while a snapshot is taken, and where there is no O_TMPFILE.
-$(O)/unit/test_lib_snapshot_write: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2,--wrap=openat \
+# These act while a snapshot is taken, the second also where there is no O_TMPFILE.
+$(O)/unit/test_lib_snapshot_write: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2
+$(O)/unit/test_lib_snapshot_file: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2,--wrap=openat \
 	-Wl,--wrap=fsync
 
 # Has the recorder in it.
@@ -45,7 +46,9 @@ $(O)/unit/test_lib_snapshot_live: kmod/recorder.c kmod/recorder.h
 # Lets a file system have no O_TMPFILE.
 $(O)/unit/test_lib_crash: UNIT_WRAP = -Wl,--wrap=openat
 # And others act between two steps of the library.
-$(O)/unit/test_lib_writer: UNIT_WRAP = -Wl,--wrap=openat,--wrap=flock,--wrap=posix_fallocate
+$(O)/unit/test_lib_writer: UNIT_WRAP = -Wl,--wrap=openat,--wrap=flock
+# And knows what room is asked for.
+$(O)/unit/test_lib_writer_room: UNIT_WRAP = -Wl,--wrap=openat,--wrap=posix_fallocate
 
 # As others compile it: with their -std, and nothing from us but where the headers are. (tap.h
 # and POSIX need the feature macro.)
@@ -60,7 +63,8 @@ $(O)/unit/test_lib_compat: tools/testing/unit/test_lib_compat.c $(LIB_A) tools/t
 	$(CC) -std=c17 $(COMPAT_CFLAGS) $(LDFLAGS) -o $@ $< $(LIB_A) $(LIB_LIBS) -pthread
 
 # Runs the command that is built.
-$(O)/unit/test_lib_tool $(O)/unit/test_lib_tool_verbs $(O)/unit/test_lib_snapshot_tool: $(MONAD_RING)
+$(O)/unit/test_lib_tool $(O)/unit/test_lib_tool_verbs $(O)/unit/test_lib_tool_check \
+$(O)/unit/test_lib_snapshot_tool: $(MONAD_RING)
 
 # The same for the examples.
 $(O)/unit/test_lib_examples: $(O)/bin/eventwatch $(O)/bin/eventwatch-cc

@@ -4,9 +4,6 @@
  * call of making a ring file, and at random moments of many threads. Each time the ring is gone
  * on with, and everything in it must be right.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,30 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <monad_event/event_metadata.h>
-#include <monad_event/event_recorder.h>
-#include <monad_event/event_ring_util.h>
-#include <monad_event/event_ring_writer.h>
-
-#include "tap.h"
-
-static char dir[64] = "/tmp/monad-test-XXXXXX";
-static struct monad_event_ring_writer_options options;
-
-/* The file system has no O_TMPFILE then. */
-static bool no_tmpfile;
-
-int __real_openat(int dirfd, const char *path, int flags, ...);
-int __wrap_openat(int dirfd, const char *path, int flags, mode_t mode);
-
-int __wrap_openat(int dirfd, const char *path, int flags, mode_t mode)
-{
-	if (no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
-		errno = EOPNOTSUPP;
-		return -1;
-	}
-	return __real_openat(dirfd, path, flags, mode);
-}
+#include "no_tmpfile.h"
+#include "ring_files.h"
 
 static uint8_t pattern(uint64_t tag, size_t i)
 {
@@ -72,7 +47,7 @@ static void open_to_record(struct monad_event_ring_writer **writer,
 {
 	if (monad_event_ring_writer_open("ring:10:21", &options, writer) ||
 	    monad_event_ring_init_recorder(monad_event_ring_writer_ring(*writer), recorder)) {
-		diag("%s", monad_event_ring_get_last_error());
+		diag("%s", message());
 		_exit(10);
 	}
 }
@@ -90,7 +65,7 @@ static int go_on(uint64_t *last, const char *when, uint64_t at)
 
 	if (monad_event_ring_writer_open("ring:10:21", &options, &writer) ||
 	    monad_event_ring_init_recorder(monad_event_ring_writer_ring(writer), &recorder)) {
-		diag("%s %d: %s", when, (int)at, monad_event_ring_get_last_error());
+		diag("%s %d: %s", when, (int)at, message());
 		return -1;
 	}
 	repaired = (int)monad_event_ring_writer_repaired(writer);
@@ -243,17 +218,6 @@ static void test_every_instruction(const char *what, size_t size, bool raise_win
 	ok(repaired > 10, "%s: %d times an event was unfinished", what, repaired);
 }
 
-static int entries(void)
-{
-	DIR *d = opendir(dir);
-	int n = 0;
-
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n - 2;
-}
-
 /* Killed while it makes the ring: whoever comes next makes it, and no litter stays. */
 static void test_every_system_call(const char *what, bool leaves_litter)
 {
@@ -281,15 +245,15 @@ static void test_every_system_call(const char *what, bool leaves_litter)
 		}
 		done = step(pid, PTRACE_SYSCALL, n);
 		finish_off(pid);
-		litter += entries() > 1;
+		litter += entries(dir) > 1;
 		options.flags = 0;
 		if (monad_event_ring_writer_open("ring:10:21", &options, &writer)) {
-			diag("%s: after step %d: %s", what, n, monad_event_ring_get_last_error());
+			diag("%s: after step %d: %s", what, n, message());
 			wrong++;
 			continue;
 		}
-		if (entries() != 1) {
-			diag("%s: after step %d there are %d files", what, n, entries());
+		if (entries(dir) != 1) {
+			diag("%s: after step %d there are %d files", what, n, entries(dir));
 			wrong++;
 		}
 		monad_event_ring_writer_close(writer);
@@ -355,12 +319,7 @@ int main(void)
 {
 	char path[PATH_MAX];
 
-	if (!mkdtemp(dir))
-		bail_out("no directory in /tmp");
-	options.size = sizeof(options);
-	options.content_type = MONAD_EVENT_CONTENT_TYPE_TEST;
-	options.schema_hash = g_monad_test_event_schema_hash;
-	options.default_dir = dir;
+	ring_files_begin();
 	options.flags = MONAD_EVENT_WRITER_KEEP;
 	snprintf(path, sizeof(path), "%s/ring", dir);
 	test_every_instruction("an event", 20, false, false);
@@ -377,6 +336,5 @@ int main(void)
 	options.flags = MONAD_EVENT_WRITER_KEEP;
 	test_threads();
 	unlink(path);
-	eq_int(rmdir(dir), 0, "nothing is left in the directory");
-	return done_testing();
+	return ring_files_end();
 }
