@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-storage replay: prints, or sums up, what is in the ring. */
-#include <stdlib.h>
 #include <time.h>
 
-#include "filter.h"
 #include "human.h"
 #include "losses.h"
 #include "monad_storage.h"
 #include "parse.h"
 #include "print.h"
-#include "reader.h"
 #include "ring_walk.h"
 #include "summary.h"
+#include "view.h"
 
 static const char doc[] =
 	"Print, or sum up, the I/O that is in the ring: what happened before, though "
@@ -28,25 +26,24 @@ static const char doc[] =
 
 #define NO_TIME "'%s' is no time; say 60s, 03:12 or '2024-05-31 03:12:30'"
 
-enum { KEY_JSON = 0x200, KEY_SINCE, KEY_UNTIL, KEY_SUMMARY };
+enum { KEY_SINCE = VIEW_KEY_OWN, KEY_UNTIL, KEY_SUMMARY };
 
 static const struct argp_option options[] = {
-	{ "ring", 'r', "NAME", 0, "Ring to read: a name or a path (" DEFAULT_RING ")", 0 },
+	VIEW_OPTION_RING,
 	{ "since", KEY_SINCE, "TIME", 0, "Begin there (with the oldest event)", 0 },
 	{ "until", KEY_UNTIL, "TIME", 0, "End there (with the newest event)", 0 },
 	{ "summary", KEY_SUMMARY, NULL, 0, "Sum up instead: per disk and operation, per actor", 0 },
-	{ "json", KEY_JSON, NULL, 0, "One JSON object a line; with --summary, one in all", 0 },
+	{ "json", VIEW_KEY_JSON, NULL, 0, "One JSON object a line; with --summary, one in all", 0 },
 	{}
 };
 
 struct replay {
-	struct filter filter;
-	const char *ring;
+	struct view view;
 	uint64_t now_ns;
 	uint64_t since_ns;
 	uint64_t until_ns;
-	bool summary;
-	bool json;
+	struct summary *summary; /* NULL: print events */
+	bool summarize;
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -54,12 +51,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct replay *replay = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &replay->filter;
-		return 0;
-	case 'r':
-		replay->ring = arg;
-		return 0;
 	case KEY_SINCE:
 		if (parse_time(arg, replay->now_ns, &replay->since_ns))
 			argp_error(state, NO_TIME, arg);
@@ -69,13 +60,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, NO_TIME, arg);
 		return 0;
 	case KEY_SUMMARY:
-		replay->summary = true;
-		return 0;
-	case KEY_JSON:
-		replay->json = true;
+		replay->summarize = true;
 		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return view_option(&replay->view, key, arg, state);
 }
 
 static bool in_time(const struct replay *replay, const struct monad_event_descriptor *desc)
@@ -84,58 +72,37 @@ static bool in_time(const struct replay *replay, const struct monad_event_descri
 	       desc->record_epoch_nanos < replay->until_ns;
 }
 
-static bool wanted(const struct replay *replay, const struct monad_event_descriptor *desc)
-{
-	return in_time(replay, desc) && filter_descriptor(&replay->filter, desc);
-}
-
-static void handle(struct replay *replay, struct reader *reader, struct summary *summary,
-		   struct json_writer *json, const struct monad_event_descriptor *desc)
+static void handle(struct replay *replay, const struct monad_event_descriptor *desc)
 {
 	struct storage_event event;
 
-	if (!wanted(replay, desc))
+	if (!in_time(replay, desc))
 		return;
-	switch (event_read(&reader->iter, desc, &event)) {
-	case EVENT_OK:
-		if (!filter_event(&replay->filter, &event))
-			return;
-		reader->printed++;
-		if (summary)
-			summary_add(summary, &event);
-		else if (replay->json)
-			print_event_json(json, &event);
-		else
-			print_event(&event, replay->filter.all_types);
+	reader_note_time(&replay->view.reader, desc->record_epoch_nanos);
+	if (!view_event(&replay->view, desc, &event))
 		return;
-	case EVENT_EXPIRED:
-		reader->expired++;
-		return;
-	case EVENT_UNKNOWN:
-		reader->unknown++;
-		return;
-	}
+	if (replay->summary)
+		summary_add(replay->summary, &event);
+	else
+		view_print(&replay->view, &event);
 }
 
-static void run(struct replay *replay, struct reader *reader, struct summary *summary,
-		struct json_writer *json)
+static void run(struct replay *replay)
 {
 	struct monad_event_descriptor desc;
 	struct ring_walk walk;
 	uint64_t missed;
 
-	ring_walk_begin(&walk, &reader->iter);
+	ring_walk_begin(&walk, &replay->view.reader.iter);
 	while (!ferror(stdout)) {
 		switch (ring_walk_next(&walk, &desc, &missed)) {
 		case RING_WALK_EVENT:
-			if (in_time(replay, &desc))
-				reader_note_time(reader, desc.record_epoch_nanos);
-			handle(replay, reader, summary, json, &desc);
+			handle(replay, &desc);
 			break;
 		case RING_WALK_GAP:
-			reader->missed += missed;
-			if (!summary)
-				losses_gap(replay->json ? json : NULL, missed);
+			replay->view.reader.missed += missed;
+			if (!replay->summary)
+				losses_gap(view_json(&replay->view), missed);
 			break;
 		case RING_WALK_END:
 			return;
@@ -144,7 +111,7 @@ static void run(struct replay *replay, struct reader *reader, struct summary *su
 }
 
 /* What stands above the output, so that nobody takes a part for the whole. */
-static void say_where_it_begins(const struct replay *replay, struct reader *reader)
+static void say_where_it_begins(struct replay *replay)
 {
 	char since[HUMAN_LEN], reach[HUMAN_LEN];
 	struct reader_span span;
@@ -154,20 +121,33 @@ static void say_where_it_begins(const struct replay *replay, struct reader *read
 	human_time(replay->since_ns, since);
 	if (replay->since_ns > replay->now_ns)
 		warning("--since %s is in the future", since);
-	else if (reader_span(reader, &span) && span.first_seqno > 1 &&
+	else if (reader_span(&replay->view.reader, &span) && span.first_seqno > 1 &&
 		 span.oldest_ns > replay->since_ns)
 		warning("the ring reaches back to %s only, not to %s",
 			human_time(span.oldest_ns, reach), since);
 }
 
+static void print_summary(struct replay *replay)
+{
+	struct view *view = &replay->view;
+
+	if (view->json) {
+		/* One document, for people as well. */
+		json_init(&view->writer, stdout, true);
+		summary_print_json(&view->writer, replay->summary, &view->reader);
+	} else {
+		summary_print(replay->summary, &view->reader);
+	}
+	summary_free(replay->summary);
+}
+
 int cmd_replay(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &filter_argp, 0, "Which events:", 1 }, {} };
-	static const struct argp argp = { options, parse_option, NULL, doc, children, NULL, NULL };
-	struct replay replay = { .ring = DEFAULT_RING, .until_ns = UINT64_MAX };
-	struct json_writer json;
-	struct summary *summary = NULL;
-	struct reader reader;
+	static const struct argp argp = {
+		options, parse_option, NULL, doc, view_children, NULL, NULL
+	};
+	struct replay replay = { .until_ns = UINT64_MAX };
+	struct view *view = &replay.view;
 	struct timespec now;
 	int status;
 
@@ -178,28 +158,22 @@ int cmd_replay(int argc, char **argv)
 		error("--since is later than --until");
 		return EXIT_USAGE;
 	}
-	status = reader_open(&reader, replay.ring, NULL);
+	status = view_open(view);
 	if (status)
 		return status;
-	say_where_it_begins(&replay, &reader);
-	ring_seek_start(&reader.iter, &reader.ring);
-	json_init(&json, stdout, replay.summary);
+	say_where_it_begins(&replay);
+	ring_seek_start(&view->reader.iter, &view->reader.ring);
 	/* A summary wants the device's flushes too, which are nobody's operation. */
-	replay.filter.cache_flushes = replay.summary;
+	view->filter.cache_flushes = replay.summarize;
+	if (replay.summarize)
+		replay.summary = summary_new();
+	else if (!view->json)
+		print_header(view->filter.all_types);
+	run(&replay);
 	if (replay.summary)
-		summary = summary_new();
-	else if (!replay.json)
-		print_header(replay.filter.all_types);
-	run(&replay, &reader, summary, &json);
-	if (summary) {
-		if (replay.json)
-			summary_print_json(&json, summary, &reader);
-		else
-			summary_print(summary, &reader);
-		summary_free(summary);
-	} else {
-		losses_totals(replay.json ? &json : NULL, &reader);
-	}
-	reader_close(&reader);
+		print_summary(&replay);
+	else
+		losses_totals(view_json(view), &view->reader);
+	view_close(view);
 	return EXIT_OK;
 }

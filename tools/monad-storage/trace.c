@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-storage trace: prints events as they come. */
-#include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <monad_event/event_ring_util.h>
 
-#include "filter.h"
+#include "interrupt.h"
 #include "losses.h"
 #include "monad_storage.h"
 #include "print.h"
-#include "reader.h"
 #include "ring_follow.h"
+#include "view.h"
 
 static const char doc[] =
 	"Print I/O as it ends, from now on, until interrupted.\n\n"
@@ -23,114 +21,55 @@ static const char doc[] =
 	"  monad-storage trace -d sda --min-latency 10ms\n"
 	"  monad-storage trace -p 1234 --json | jq 'select(.seqno).total_ns'\n";
 
-enum { KEY_JSON = 0x200 };
-
 static const struct argp_option options[] = {
-	{ "ring", 'r', "NAME", 0, "Ring to read: a name or a path (" DEFAULT_RING ")", 0 },
-	{ "json", KEY_JSON, NULL, 0, "One JSON object a line", 0 },
+	VIEW_OPTION_RING,
+	{ "json", VIEW_KEY_JSON, NULL, 0, "One JSON object a line", 0 },
 	{}
-};
-
-struct trace {
-	struct filter filter;
-	const char *ring;
-	bool json;
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct trace *trace = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &trace->filter;
-		return 0;
-	case 'r':
-		trace->ring = arg;
-		return 0;
-	case KEY_JSON:
-		trace->json = true;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	return view_option(state->input, key, arg, state);
 }
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal)
+static void follow(struct view *view, struct ring_follow *ring)
 {
-	interrupted = 1;
-}
-
-/* Prints one event if it is wanted. */
-static void handle(struct trace *trace, struct reader *reader, struct json_writer *json,
-		   const struct monad_event_descriptor *desc)
-{
-	struct storage_event event;
-
-	if (!filter_descriptor(&trace->filter, desc))
-		return;
-	switch (event_read(&reader->iter, desc, &event)) {
-	case EVENT_OK:
-		if (!filter_event(&trace->filter, &event))
-			return;
-		reader->printed++;
-		if (trace->json)
-			print_event_json(json, &event);
-		else
-			print_event(&event, trace->filter.all_types);
-		return;
-	case EVENT_EXPIRED:
-		reader->expired++;
-		return;
-	case EVENT_UNKNOWN:
-		reader->unknown++;
-		return;
-	}
-}
-
-static void gap(struct reader *reader, struct json_writer *json, uint64_t missed)
-{
-	reader->missed += missed;
-	losses_gap(json, missed);
-}
-
-static void follow(struct trace *trace, struct reader *reader, struct ring_follow *ring)
-{
-	struct json_writer json, *as_json = trace->json ? &json : NULL;
+	struct reader *reader = &view->reader;
 	struct monad_event_descriptor desc;
+	struct storage_event event;
 	uint64_t missed;
 
-	json_init(&json, stdout, false);
 	monad_event_iterator_set_seqno(&reader->iter,
 				       monad_event_ring_last_seqno(&reader->ring) + 1);
 	while (!interrupted && !ferror(stdout)) {
 		switch (ring_follow_next(ring, &desc, &missed)) {
 		case RING_FOLLOW_EVENT:
-			handle(trace, reader, &json, &desc);
+			if (view_event(view, &desc, &event))
+				view_print(view, &event);
 			break;
 		case RING_FOLLOW_GAP:
-			gap(reader, as_json, missed);
+			reader->missed += missed;
+			losses_gap(view_json(view), missed);
 			break;
 		case RING_FOLLOW_NONE:
 			fflush(stdout);
 			if (ring_follow_wait(ring, UINT64_MAX))
 				error("nobody writes to ring %s any more: no more events will come",
-				      trace->ring);
+				      view->ring);
 			break;
 		}
 	}
-	losses_totals(as_json, reader);
+	losses_totals(view_json(view), reader);
 }
 
 /* The waiter wants the ring's descriptor. */
-static int begin(struct trace *trace, struct reader *reader, struct ring_follow *ring)
+static int begin(struct view *view, struct ring_follow *ring)
 {
 	int err, fd;
 
-	err = monad_event_ring_open_fd(trace->ring, &fd, NULL, 0);
+	err = monad_event_ring_open_fd(view->ring, &fd, NULL, 0);
 	if (!err) {
-		err = ring_follow_begin(ring, &reader->iter, fd);
+		err = ring_follow_begin(ring, &view->reader.iter, fd);
 		close(fd);
 	}
 	if (!err)
@@ -141,28 +80,26 @@ static int begin(struct trace *trace, struct reader *reader, struct ring_follow 
 
 int cmd_trace(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &filter_argp, 0, "Which events:", 1 }, {} };
-	static const struct argp argp = { options, parse_option, NULL, doc, children, NULL, NULL };
-	struct sigaction action = { .sa_handler = interrupt };
-	struct trace trace = { .ring = DEFAULT_RING };
+	static const struct argp argp = {
+		options, parse_option, NULL, doc, view_children, NULL, NULL
+	};
 	struct ring_follow ring;
-	struct reader reader;
+	struct view view = {};
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &trace);
-	status = reader_open(&reader, trace.ring, NULL);
+	argp_parse(&argp, argc, argv, 0, NULL, &view);
+	status = view_open(&view);
 	if (status)
 		return status;
-	status = begin(&trace, &reader, &ring);
+	status = begin(&view, &ring);
 	if (status)
 		goto out;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	if (!trace.json)
-		print_header(trace.filter.all_types);
-	follow(&trace, &reader, &ring);
+	catch_interrupts();
+	if (!view.json)
+		print_header(view.filter.all_types);
+	follow(&view, &ring);
 	ring_follow_end(&ring);
 out:
-	reader_close(&reader);
+	view_close(&view);
 	return status;
 }
