@@ -127,7 +127,7 @@ static void print(const struct monad_event_descriptor *event, const struct monad
 	       s->flags & MONAD_PERF_SAMPLE_IDLE ? " (idle)" : "");
 }
 
-static int follow(const struct own_ring *own)
+static int follow(struct own_ring *own)
 {
 	struct monad_event_descriptor event;
 	struct monad_event_iterator it;
@@ -151,7 +151,7 @@ static int follow(const struct own_ring *own)
 			break;
 		case MONAD_EVENT_NOT_READY:
 			/* No hurry: at 64 of them, or every tenth of a second. */
-			if (!own_ring_wait(own, it.next_seqno, 64, 100))
+			if (!own_ring_wait(own, &it, 64, 100))
 				return 1;
 			break;
 		case MONAD_EVENT_GAP:

@@ -24,7 +24,7 @@ static void print(struct monad_event_iterator *it, const struct monad_event_desc
 		exec_print(event->record_epoch_nanos / 1000000000, copy, event->payload_size);
 }
 
-static int follow(const struct own_ring *own)
+static int follow(struct own_ring *own)
 {
 	struct monad_event_descriptor event;
 	struct monad_event_iterator it;
@@ -38,7 +38,7 @@ static int follow(const struct own_ring *own)
 			print(&it, &event);
 			break;
 		case MONAD_EVENT_NOT_READY:
-			if (!own_ring_wait(own, it.next_seqno, 1, 100))
+			if (!own_ring_wait(own, &it, 1, 100))
 				return 1;
 			break;
 		case MONAD_EVENT_GAP:

@@ -10,18 +10,23 @@
 
 #include <monad_event/event_iterator.h>
 #include <monad_event/event_ring_util.h>
+#include <monad_event/event_wait.h>
 
 #include "first_event.h"
 #include "first_event.skel.h"
 
 static int follow(int fd, const struct monad_event_ring *ring)
 {
-	struct monad_ring_wait wait = { .size = sizeof(wait), .timeout_ns = -1 };
 	struct monad_event_descriptor event;
 	struct monad_event_iterator it;
+	struct monad_event_waiter waiter;
 	struct first_exit e;
+	int err;
 
-	monad_event_ring_init_iterator(ring, &it);
+	if (monad_event_ring_init_iterator(ring, &it) || monad_event_waiter_init(&waiter, fd)) {
+		fprintf(stderr, "%s\n", monad_event_ring_get_last_error());
+		return 1;
+	}
 	monad_event_iterator_set_seqno(&it, monad_event_ring_last_seqno(ring) + 1);
 	printf("recording\n");
 	for (;;) {
@@ -34,9 +39,9 @@ static int follow(int fd, const struct monad_event_ring *ring)
 				       e.comm, e.pid);
 			break;
 		case MONAD_EVENT_NOT_READY: /* sleep until it is */
-			wait.seqno = it.next_seqno;
-			if (ioctl(fd, MONAD_RING_IOC_WAIT, &wait) && errno != ETIMEDOUT)
-				return errno == EINTR ? 0 : 1;
+			err = monad_event_waiter_wait(&waiter, &it, 1, -1);
+			if (err)
+				return err == EINTR ? 0 : 1;
 			break;
 		case MONAD_EVENT_GAP: /* we were too slow, and are told by how much */
 			printf("missed %llu\n",

@@ -76,7 +76,8 @@ bool own_ring_open(struct own_ring *own, const struct own_ring_config *config)
 		return false;
 	if (monad_event_ring_open_fd(config->name, &own->fd, NULL, 0) ||
 	    monad_event_ring_query_device(own->fd, &info) ||
-	    monad_event_ring_mmap(&own->ring, PROT_READ, 0, own->fd, 0, config->name)) {
+	    monad_event_ring_mmap(&own->ring, PROT_READ, 0, own->fd, 0, config->name) ||
+	    monad_event_waiter_init(&own->waiter, own->fd)) {
 		fprintf(stderr, "%s\n", monad_event_ring_get_last_error());
 		own_ring_close(own);
 		return false;
@@ -91,24 +92,20 @@ bool own_ring_open(struct own_ring *own, const struct own_ring_config *config)
 
 void own_ring_close(struct own_ring *own)
 {
+	monad_event_waiter_destroy(&own->waiter);
 	monad_event_ring_unmap(&own->ring);
 	if (own->fd >= 0)
 		close(own->fd);
 	own->fd = -1;
 }
 
-bool own_ring_wait(const struct own_ring *own, uint64_t seqno, uint64_t batch,
+bool own_ring_wait(struct own_ring *own, const struct monad_event_iterator *it, uint64_t batch,
 		   unsigned int timeout_ms)
 {
-	struct monad_ring_wait wait = {
-		.size = sizeof(wait),
-		.seqno = seqno,
-		.batch = batch,
-		.timeout_ns = timeout_ms * 1000000LL,
-	};
+	const int err = monad_event_waiter_wait(&own->waiter, it, batch, timeout_ms * 1000000LL);
 
-	if (!ioctl(own->fd, MONAD_RING_IOC_WAIT, &wait) || errno == ETIMEDOUT || errno == EINTR)
+	if (!err || err == ETIMEDOUT || err == EINTR)
 		return true;
-	fprintf(stderr, "%s\n", errno == ENODEV ? "the ring was destroyed" : strerror(errno));
+	fprintf(stderr, "%s\n", monad_event_ring_get_last_error());
 	return false;
 }

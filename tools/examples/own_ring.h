@@ -8,11 +8,13 @@
 #include <monad/ring_ioctl.h>
 #include <monad_event/event_iterator.h>
 #include <monad_event/event_ring_util.h>
+#include <monad_event/event_wait.h>
 
 struct own_ring {
 	int fd;
 	uint32_t id; /* for the BPF program */
 	struct monad_event_ring ring;
+	struct monad_event_waiter waiter;
 };
 
 /* What is asked for; a shift of 0 is the module's default. */
@@ -32,10 +34,10 @@ bool own_ring_open(struct own_ring *own, const struct own_ring_config *config);
 void own_ring_close(struct own_ring *own);
 
 /*
- * Sleeps until @batch events from @seqno on are there, and at most for @timeout_ms. False when
+ * Sleeps until the next @batch events of @it are there, and at most for @timeout_ms. False when
  * they never will be: the ring was destroyed, and a message says so.
  */
-bool own_ring_wait(const struct own_ring *own, uint64_t seqno, uint64_t batch,
+bool own_ring_wait(struct own_ring *own, const struct monad_event_iterator *it, uint64_t batch,
 		   unsigned int timeout_ms);
 
 #endif /* OWN_RING_H */
