@@ -301,35 +301,29 @@ TEST_F(device, set_content_invalid)
 	EXPECT_EQ(0, self->small.header->content_type);
 }
 
-/* What set_content() says in a process that has this capability only; -1: none. */
-static int set_content_as(int fd, int capability, unsigned int type)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { 0 };
-	pid_t pid = fork();
-	int status;
+struct setter {
+	int fd;
+	unsigned int type;
+};
 
-	if (!pid) {
-		if (capability >= 0) {
-			data[capability / 32].effective = 1U << capability % 32;
-			data[capability / 32].permitted = 1U << capability % 32;
-		}
-		if (syscall(SYS_capset, &header, data))
-			_exit(255);
-		_exit(-set_content(fd, type, 0));
-	}
-	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+static int set_type(void *arg)
+{
+	const struct setter *setter = arg;
+
+	return -set_content(setter->fd, setter->type, 0);
 }
 
 TEST_F(device, set_content_privilege)
 {
-	EXPECT_EQ(EPERM, set_content_as(self->small.fd, -1, 1));
-	EXPECT_EQ(EPERM, set_content_as(self->small.fd, CAP_BPF, 1));
-	EXPECT_EQ(EPERM, set_content_as(self->small.fd, CAP_DAC_OVERRIDE, 1));
+	struct setter small = { self->small.fd, 1 }, other = { self->fd, 2 };
+
+	EXPECT_EQ(EPERM, act_as(-1, set_type, &small));
+	EXPECT_EQ(EPERM, act_as(CAP_BPF, set_type, &small));
+	EXPECT_EQ(EPERM, act_as(CAP_DAC_OVERRIDE, set_type, &small));
 	EXPECT_EQ(0, self->small.header->content_type);
-	EXPECT_EQ(0, set_content_as(self->small.fd, CAP_PERFMON, 1));
+	EXPECT_EQ(0, act_as(CAP_PERFMON, set_type, &small));
 	EXPECT_EQ(1, self->small.header->content_type);
-	EXPECT_EQ(0, set_content_as(self->fd, CAP_SYS_ADMIN, 2));
+	EXPECT_EQ(0, act_as(CAP_SYS_ADMIN, set_type, &other));
 }
 
 static uint64_t u64_at(const uint8_t *p)

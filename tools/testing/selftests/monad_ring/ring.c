@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -372,6 +374,25 @@ long free_mib(void)
 {
 	return (proc_number("/proc/meminfo", "MemFree:") >> 10) +
 	       (proc_number("/proc/zoneinfo", "count:") >> 8);
+}
+
+int act_as(int capability, int (*act)(void *arg), void *arg)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		if (capability >= 0) {
+			data[capability / 32].effective = 1U << capability % 32;
+			data[capability / 32].permitted = 1U << capability % 32;
+		}
+		_exit(syscall(SYS_capset, &header, data) ? 255 : act(arg));
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) == 255)
+		return -1;
+	return WEXITSTATUS(status);
 }
 
 int kmsg_open(void)

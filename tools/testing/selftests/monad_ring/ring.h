@@ -76,6 +76,12 @@ int ring_destroy(int fd, const char *name);
 /* For one event. */
 int ring_wait(int fd, uint64_t seqno, int64_t timeout_ns);
 
+/*
+ * What @act says, 0 to 254, in a process that has this capability only, or none for -1. -1: it
+ * cannot be had.
+ */
+int act_as(int capability, int (*act)(void *arg), void *arg);
+
 /* Entries of a directory that begin with monad_ring. */
 unsigned int ring_entries(const char *directory);
 /* Ranges of kernel addresses made by vmap, of which each ring takes one. */

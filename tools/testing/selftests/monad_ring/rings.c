@@ -9,7 +9,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -423,42 +422,28 @@ TEST_F_TIMEOUT(rings, how_many, 60)
 	expect_nothing_made(_metadata, self, "63 rings");
 }
 
-/* What creating and destroying says in a process that has this capability only; -1: none. */
-static int as(FIXTURE_DATA(rings) *self, int capability)
+/* What creating and destroying say, which is the same. */
+static int create_and_destroy(void *rings)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { 0 };
-	pid_t pid = fork();
-	int status;
+	FIXTURE_DATA(rings) *self = rings;
+	int err = -create(self);
 
-	if (!pid) {
-		if (capability >= 0) {
-			data[capability / 32].effective = 1U << capability % 32;
-			data[capability / 32].permitted = 1U << capability % 32;
-		}
-		if (syscall(SYS_capset, &header, data))
-			_exit(255);
-		status = -create(self);
-		if (status != -ring_destroy(self->fd, "made"))
-			_exit(254);
-		_exit(status);
-	}
-	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return err == -ring_destroy(self->fd, "made") ? err : 254;
 }
 
 TEST_F(rings, privilege)
 {
-	EXPECT_EQ(EPERM, as(self, -1));
-	EXPECT_EQ(EPERM, as(self, CAP_BPF));
-	EXPECT_EQ(EPERM, as(self, CAP_SYS_RAWIO));
-	EXPECT_EQ(EPERM, as(self, CAP_DAC_OVERRIDE));
+	EXPECT_EQ(EPERM, act_as(-1, create_and_destroy, self));
+	EXPECT_EQ(EPERM, act_as(CAP_BPF, create_and_destroy, self));
+	EXPECT_EQ(EPERM, act_as(CAP_SYS_RAWIO, create_and_destroy, self));
+	EXPECT_EQ(EPERM, act_as(CAP_DAC_OVERRIDE, create_and_destroy, self));
 	expect_nothing_made(_metadata, self, "those without privilege");
-	EXPECT_EQ(0, as(self, CAP_PERFMON));
-	EXPECT_EQ(0, as(self, CAP_SYS_ADMIN));
+	EXPECT_EQ(0, act_as(CAP_PERFMON, create_and_destroy, self));
+	EXPECT_EQ(0, act_as(CAP_SYS_ADMIN, create_and_destroy, self));
 	expect_nothing_made(_metadata, self, "those with privilege");
 	/* Nor does one without learn what there is. */
 	ASSERT_EQ(0, create(self));
-	EXPECT_EQ(EPERM, as(self, -1));
+	EXPECT_EQ(EPERM, act_as(-1, create_and_destroy, self));
 	EXPECT_EQ(self->entries + 1, ring_entries("/dev"));
 }
 
