@@ -61,7 +61,7 @@ int monad_event_iterator_save(const struct monad_event_iterator *iter,
 	return 0;
 }
 
-/* What may have happened to a ring in which what the cursor has seen is not, or is something else. */
+/* What may have happened to a ring in which what the cursor has seen is not, or is another. */
 static const char *what_happened(const struct monad_event_cursor *ring)
 {
 	static const uint8_t none[sizeof(ring->uuid)];

@@ -182,6 +182,7 @@ static int check_kept(const struct monad_event_ring_writer *writer, const struct
 	const struct monad_event_ring_config *config = &request->config;
 	const struct monad_event_ring_writer_options *options = &request->options;
 	const struct monad_event_ring *ring = &writer->ring;
+	enum monad_event_content_type type;
 	uint64_t context;
 
 	if ((uint64_t)st->st_size != ring_size(ring))
@@ -203,8 +204,8 @@ static int check_kept(const struct monad_event_ring_writer *writer, const struct
 		return FAIL(EPROTO,
 			    "event ring `%s` has a context area of %" PRIu64 " bytes, not %" PRIu64,
 			    writer->path, ring->header->size.context_area_size, context);
-	return monad_event_ring_check_content_type(
-		ring, (enum monad_event_content_type)options->content_type, options->schema_hash);
+	type = (enum monad_event_content_type)options->content_type;
+	return monad_event_ring_check_content_type(ring, type, options->schema_hash);
 }
 
 /* Goes on with the ring at @fd, of @st, which is locked. */

@@ -164,7 +164,7 @@ static void test_keep_holes(void)
 	   "message: %s", message());
 	eq_u64(asked_for, 0, "nothing was asked for");
 	make_holes(path, 21, 0);
-	eq_int(monad_event_ring_writer_open("holes:10:21", &options, &writer), 0, "one like others");
+	eq_int(monad_event_ring_writer_open("holes:10:21", &options, &writer), 0, "one as others");
 	eq_u64(asked_for, 6 << 20, "gets all its room");
 	ok(allocated(path) >= 6 << 20, "and has it");
 	record_some(writer, 3);

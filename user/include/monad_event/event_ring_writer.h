@@ -97,9 +97,10 @@ struct monad_event_ring_writer_options {
  * EBUSY: another process, which the message names, writes to it (or locks it), or this one
  * does already. EEXIST: there is a file of that name which is no ring; it is left alone.
  * ELOOP: the name is a symbolic link. ENOSPC, ENOMEM: no room on the file system, or too few
- * huge pages. EFBIG: RLIMIT_FSIZE (ulimit -f). EPROTO: see MONAD_EVENT_WRITER_KEEP. EINVAL, EFAULT: arguments. E2BIG: an option
- * is set that this version of the library does not know. Otherwise errors of
- * monad_event_ring_parse_config(), monad_event_resolve_ring_file(), open(2), mmap(2).
+ * huge pages. EFBIG: RLIMIT_FSIZE (ulimit -f). EPROTO: see MONAD_EVENT_WRITER_KEEP. EINVAL,
+ * EFAULT: arguments. E2BIG: an option is set that this version of the library does not know.
+ * Otherwise errors of monad_event_ring_parse_config(), monad_event_resolve_ring_file(), open(2),
+ * mmap(2).
  */
 int monad_event_ring_writer_open(const char *config,
 				 const struct monad_event_ring_writer_options *options,
