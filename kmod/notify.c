@@ -120,7 +120,7 @@ static void notify_irq_work(struct irq_work *work)
 
 /*
  * Finds what a writer and a reader both missed, and what a stalled writer committed at last.
- * Goes on for as long as one of these can be.
+ * Goes on for as long as one of these can be and somebody sleeps for it.
  */
 static void look_again(struct work_struct *work)
 {
@@ -130,6 +130,11 @@ static void look_again(struct work_struct *work)
 	u64 stalled_at, wake_at;
 
 	spin_lock_irq(&notify->lock);
+	/* Readers queue before they arm: nobody is about to sleep, either. */
+	if (!waitqueue_active(&notify->wait)) {
+		notify->stalled_at = MONAD_NOTIFY_NEVER;
+		notify->stalled_many = false;
+	}
 	wake_at = notify->wake_at;
 	stalled_at = notify->stalled_at;
 	/*

@@ -19,7 +19,8 @@
  *
  * A reader whose event is not published although many after it are waits for a stalled writer. If
  * it armed wake_at, every commit would wake it. It is put on the worker's care instead, which
- * looks each tick; where readers wait for several of these, it wakes them each tick.
+ * looks each tick for as long as anybody sleeps; where readers wait for several of these, it
+ * wakes them each tick.
  */
 #ifndef MONAD_RING_NOTIFY_H
 #define MONAD_RING_NOTIFY_H

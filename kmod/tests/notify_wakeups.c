@@ -361,6 +361,44 @@ static void second_look(struct kunit *test)
 	expect_worker_ends(test);
 }
 
+/* Readers that no longer want to know, of an event that is still missing: near, and stalled. */
+static void nobody_left(struct kunit *test)
+{
+	static const struct scene scenes[] = {
+		{ .begun = 1, .held = { 1 }, .want = { ONE(1) } },
+		{ .begun = STALLED, .held = { 1 }, .want = { ONE(1) } },
+		{ .begun = STALLED, .held = { 1, 2 }, .want = { ONE(1), ONE(2) } },
+	};
+	struct notify_test *t = test->priv;
+	unsigned int nr, i;
+
+	for (nr = 0; nr < ARRAY_SIZE(scenes); nr++) {
+		set_scene(test, &scenes[nr]);
+		/* That wait, for a time. */
+		for (i = 0; i < SLEEPERS && scenes[nr].want[i].count; i++) {
+			t->sleeper[i].timeout_ns = 50 * NSEC_PER_MSEC;
+			make_thread(test, &t->sleeper[i]);
+			wake_up_process(t->sleeper[i].task);
+		}
+		for (i = 0; i < SLEEPERS && t->sleeper[i].task; i++) {
+			KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&t->sleeper[i].over,
+									  PATIENCE), 0UL);
+			KUNIT_EXPECT_EQ(test, t->sleeper[i].err, -ETIMEDOUT);
+		}
+		end_threads(t);
+		expect_worker_ends(test);
+		/* That look without sleeping. */
+		KUNIT_EXPECT_EQ(test, poll_once(&t->sleeper[0]), (__force __poll_t)0);
+		expect_worker_ends(test);
+		/* Those who come after them are told all the same. */
+		enqueue(&t->sleeper[0], false);
+		KUNIT_EXPECT_EQ(test, poll_and_miss(test, 1, NULL), (__force __poll_t)0);
+		sleep_in_poll(test, 1);
+		release_held(t);
+		expect_worker_ends(test);
+	}
+}
+
 static int notify_init(struct kunit *test)
 {
 	struct notify_test *t = kzalloc(sizeof(*t), GFP_KERNEL);
@@ -404,6 +442,7 @@ static struct kunit_case notify_cases[] = {
 	KUNIT_CASE(repoll),
 	KUNIT_CASE(stalled_for_long),
 	KUNIT_CASE(second_look),
+	KUNIT_CASE(nobody_left),
 	{}
 };
 
