@@ -146,6 +146,13 @@ static inline struct monad_ring_record *begin_missed(struct kunit *test, const s
 	return scene->missed > scene->begun ? begin(test) : NULL;
 }
 
+static inline void dequeue(struct sleeper *s)
+{
+	if (s->queued)
+		remove_wait_queue(&s->t->notify.wait, &s->entry);
+	s->queued = false;
+}
+
 static inline void set_scene(struct kunit *test, const struct scene *scene)
 {
 	struct notify_test *t = test->priv;
@@ -160,6 +167,7 @@ static inline void set_scene(struct kunit *test, const struct scene *scene)
 	for (i = 0; i < SLEEPERS; i++) {
 		struct sleeper *s = &t->sleeper[i];
 
+		dequeue(s); /* is there after a failure only */
 		memset(s, 0, sizeof(*s));
 		s->t = t;
 		s->wanted.seqno = t->base + scene->want[i].seqno;
@@ -309,19 +317,13 @@ static inline int wake_entry(struct wait_queue_entry *entry, unsigned int mode, 
 
 static inline void enqueue(struct sleeper *s, bool exclusive)
 {
+	dequeue(s); /* likewise */
 	init_waitqueue_func_entry(&s->entry, wake_entry);
 	s->queued = true;
 	if (exclusive)
 		add_wait_queue_exclusive(&s->t->notify.wait, &s->entry);
 	else
 		add_wait_queue(&s->t->notify.wait, &s->entry);
-}
-
-static inline void dequeue(struct sleeper *s)
-{
-	if (s->queued)
-		remove_wait_queue(&s->t->notify.wait, &s->entry);
-	s->queued = false;
 }
 
 static inline __poll_t poll_once(struct sleeper *s)
