@@ -117,7 +117,7 @@ EVERY("?perf_event", perf_event)
 EVERY("?raw_tp/sys_enter", raw_tp)
 
 /* Allows what the hook decides about. */
-SEC("?lsm_cgroup/socket_post_create")
+SEC("?lsm_cgroup/file_open")
 int lsm_cgroup(void *ctx)
 {
 	every();

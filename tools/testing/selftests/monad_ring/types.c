@@ -94,13 +94,6 @@ static void trigger_work(struct types_bpf *bpf, struct bpf_link *link)
 		;
 }
 
-static void trigger_socket(struct types_bpf *bpf, struct bpf_link *link)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	close(fd);
-}
-
 /* By name, for the uprobes. */
 __attribute__((noinline, used)) void uprobed(void)
 {
@@ -150,7 +143,7 @@ TYPE(fexit, .minor = 1, .trigger = trigger_open);
 TYPE(fmod_ret, .minor = 1, .trigger = trigger_open);
 TYPE(lsm, .minor = 1, .trigger = trigger_open);
 TYPE(lsm_sleepable, .minor = 1, .trigger = trigger_open);
-TYPE(lsm_cgroup, .minor = 1, .trigger = trigger_socket);
+TYPE(lsm_cgroup, .minor = 1, .trigger = trigger_open);
 TYPE(iter, .minor = 1, .trigger = trigger_iter);
 TYPE(iter_sleepable, .minor = 1, .trigger = trigger_iter);
 TYPE(syscall, .minor = 1, .trigger = trigger_syscall);
