@@ -6,6 +6,7 @@
 
 nr=0
 failed=0
+slowness=${VM_SLOWNESS:-1}
 ok()
 {
 	nr=$((nr + 1))
@@ -18,6 +19,12 @@ ok()
 	fi
 }
 
+# nap TENTHS: sleeps as many tenths of a second, and longer where all takes longer.
+nap()
+{
+	sleep "$(($1 * slowness / 10)).$(($1 * slowness % 10))"
+}
+
 # begin WORD COMMAND...: starts an example, and waits until it has printed WORD.
 begin()
 {
@@ -27,7 +34,7 @@ begin()
 	"$@" >/tmp/out 2>/tmp/err &
 	pid=$!
 	tries=0
-	until grep -qs "$word" /tmp/out || [ $tries -eq 100 ]; do
+	until grep -qs "$word" /tmp/out || [ $tries -eq $((100 * slowness)) ]; do
 		sleep 0.1
 		tries=$((tries + 1))
 	done
@@ -52,10 +59,10 @@ eventwatch first >/tmp/watch 2>&1 &
 watch=$!
 eventwatch-cc first >/tmp/watch-cc 2>&1 &
 watch_cc=$!
-sleep 0.5
+nap 5
 start /tmp/one
 start /tmp/two
-sleep 0.3
+nap 3
 kill $pid
 wait $pid
 [ "$(grep -c '^[0-9]*: one, pid [0-9]*$' /tmp/out)" -eq 1 ] &&
@@ -63,7 +70,7 @@ wait $pid
 ok $? "first_event prints the two programs that ended"
 [ "$(monad-ring dump first | grep -c 'type-2  *20$')" -ge 2 ]
 ok $? "they are in the ring when it has ended"
-sleep 0.3
+nap 3
 kill $watch $watch_cc
 [ "$(grep -c ' type-2 20 bytes$' /tmp/watch)" -ge 2 ] &&
 	[ "$(grep -c ' type-2 20 bytes$' /tmp/watch-cc)" -ge 2 ]
@@ -77,7 +84,7 @@ for way in reserve output ringbuf perfbuf; do
 	begin TIME exec_events $way
 	start $long
 	start /tmp/two
-	sleep 0.5
+	nap 5
 	kill $pid
 	wait $pid
 	status=$?
@@ -93,7 +100,7 @@ done
 for way in reserve output; do
 	begin TIME exec_events $way
 	start $named
-	sleep 0.5
+	nap 5
 	kill $pid
 	wait $pid
 	monad-ring dump exec >/tmp/out 2>&1
@@ -161,7 +168,7 @@ done
 unload()
 {
 	tries=0
-	until rmmod monad_ring 2>/dev/null || [ $tries -eq 100 ]; do
+	until rmmod monad_ring 2>/dev/null || [ $tries -eq $((100 * slowness)) ]; do
 		sleep 0.1
 		tries=$((tries + 1))
 	done
@@ -174,7 +181,7 @@ start /tmp/two
 wait $pid
 ok $? "a ring that was made at load, for nothing in particular, is taken"
 unload
-timeout 10 exec_events reserve 1 >/tmp/out 2>/tmp/err
+timeout $((10 * slowness)) exec_events reserve 1 >/tmp/out 2>/tmp/err
 [ $? -eq 1 ] && grep -q 'modprobe monad_ring' /tmp/err
 ok $? "without the module, it says what to do"
 echo 1..$nr

@@ -6,6 +6,7 @@
 
 nr=0
 failed=0
+slowness=${VM_SLOWNESS:-1}
 
 ok()
 {
@@ -90,7 +91,7 @@ chmod 400 /dev/monad_ring /dev/monad_ring-t1
 exec_events reserve >/tmp/events 2>/tmp/err &
 recorder=$!
 tries=0
-until grep -qs TIME /tmp/events || [ $tries -eq 100 ]; do
+until grep -qs TIME /tmp/events || [ $tries -eq $((100 * slowness)) ]; do
 	sleep 0.1
 	tries=$((tries + 1))
 done
@@ -98,13 +99,16 @@ execs 20
 does 0 "stat" monad-ring stat exec
 says "has a header" '^RING .*EVENTS/s'
 says "and rates since it was created" '^exec  *[0-9.]*[1-9][0-9.]* .* 0 *0 '
-monad-ring stat --interval 1 --count 3 --json exec monad_ring >/tmp/stat &
+# Written to for as long as it takes: how fast that is, is the machine's business.
+monad-ring stat --interval "$slowness" --count 3 --json exec monad_ring >/tmp/stat &
 stat=$!
-execs 60
+while kill -0 $stat 2>/dev/null; do
+	execs 5
+done
 wait $stat
 jq -s -e 'length == 6 and
 	([.[] | select(.path == "/dev/monad_ring-exec" and (.since_creation | not))] |
-		map(.events_per_s) | add > 5) and
+		map(.events_per_s) | length == 2 and all(. > 0)) and
 	([.[] | select(.path == "/dev/monad_ring")] | all(.events_per_s == 0))' /tmp/stat >/tmp/out 2>&1
 ok $? "stat: one is written to, the other is not"
 execs 50 &
@@ -119,7 +123,7 @@ says "events" '^copied: *[1-9]'
 kill $recorder
 wait $recorder 2>/dev/null
 monad-ring dump exec 2>/dev/null | cut -c 41- >/tmp/dump
-[ "$(wc -l </tmp/dump)" -gt 100 ]
+[ "$(wc -l </tmp/dump)" -gt 70 ]
 ok $? "the ring has all of them"
 does 0 "copy" monad-ring copy exec /tmp/copy
 monad-ring dump /tmp/copy 2>/dev/null | cut -c 41- | cmp - /tmp/dump >/tmp/out 2>&1
@@ -133,7 +137,7 @@ does 0 "so is the snapshot" monad-ring check ./monad_ring-exec-*.zst
 does 0 "destroy what the recorder made" monad-ring destroy exec
 monad-ring stat --interval 0.1 t1 >/tmp/stat 2>&1 &
 stat=$!
-sleep 0.5
+sleep "$slowness"
 does 0 "destroy" monad-ring destroy /dev/monad_ring-t1
 says "which" '^/dev/monad_ring-t1: destroyed$'
 wait $stat
