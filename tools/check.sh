@@ -210,8 +210,11 @@ part_debug()
 		run "ring $kernel" tools/testing/selftests/monad_ring/run --kernel "$kernel"
 		run "faults $kernel" tools/testing/selftests/monad_ring/run --kernel "$kernel" \
 			-- faults
+		run "faults injected $kernel" tools/testing/selftests/monad_ring/run \
+			--kernel "$kernel" --inject
 		run "storage $kernel" tools/testing/selftests/monad_storage/run --kernel "$kernel"
-		run "example $kernel" tools/examples/test --kernel "$kernel"
+		run "examples $kernel" tools/examples/test --kernel "$kernel"
+		run "monad-ring $kernel" tools/monad-ring/test --kernel "$kernel"
 	done
 }
 

@@ -6,10 +6,14 @@
 # and unload it.  It is loaded again in the end, with the rings it had.
 #
 #   run-in-guest.sh [PROGRAM]...
+#   run-in-guest.sh --inject[=N] [PROGRAM]...	with faults injected: see inject.sh
 #
 # Exit status: 0, 1 when something failed, 4 when all was skipped.
 
 cd "$(dirname "$0")" || exit 1
+case ${1:-} in
+--inject*) exec ./inject.sh "$@" ;;
+esac
 # shellcheck disable=SC2046 # a word a program
 [ $# -gt 0 ] || set -- $(sed 's/.*://' kselftest-list.txt)
 limit=$(($(sed -n 's/^timeout=//p' settings) * ${VM_SLOWNESS:-1}))
