@@ -62,6 +62,8 @@ struct scene {
 
 #define ONE(seqno) { seqno, 1 }
 #define STALLED (STALLED_EVENTS + 8)
+/* What poll says when there is something to read. */
+#define IN ((__force u32)(EPOLLIN | EPOLLRDNORM))
 
 /*
  * Writers
@@ -326,9 +328,9 @@ static inline void enqueue(struct sleeper *s, bool exclusive)
 		add_wait_queue(&s->t->notify.wait, &s->entry);
 }
 
-static inline __poll_t poll_once(struct sleeper *s)
+static inline u32 poll_once(struct sleeper *s)
 {
-	return monad_notify_poll(&s->t->notify, &s->wanted, &s->edge);
+	return (__force u32)monad_notify_poll(&s->t->notify, &s->wanted, &s->edge);
 }
 
 /* As poll() does, until each of @who has something to read; the others then sleep on. */
@@ -344,7 +346,7 @@ static inline void sleep_in_poll(struct kunit *test, unsigned int who)
 		for (i = 0; i < SLEEPERS; i++) {
 			struct sleeper *s = &t->sleeper[i];
 
-			if (s->queued && xchg(&s->woken, false) && poll_once(s) & EPOLLIN) {
+			if (s->queued && xchg(&s->woken, false) && poll_once(s) & IN) {
 				s->ready = true;
 				dequeue(s);
 			}

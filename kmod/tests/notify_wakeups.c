@@ -146,7 +146,7 @@ static void poll_missed(struct kunit *test)
 		if (!scene->woken)
 			KUNIT_EXPECT_EQ(test, s->wakes, i ? 0 : scene->idle_wakes);
 		if (s->queued)
-			KUNIT_EXPECT_EQ(test, poll_once(s), (__force __poll_t)0);
+			KUNIT_EXPECT_EQ(test, poll_once(s), 0U);
 	}
 	write_all_wanted(test, scene);
 	sleep_in_poll(test, all);
@@ -154,11 +154,11 @@ static void poll_missed(struct kunit *test)
 }
 
 /* Polls, and misses the event that is to be published. What poll said. */
-static __poll_t poll_and_miss(struct kunit *test, u64 seqno, struct monad_ring_record *rec)
+static u32 poll_and_miss(struct kunit *test, u64 seqno, struct monad_ring_record *rec)
 {
 	struct notify_test *t = test->priv;
 	unsigned long flags;
-	__poll_t mask;
+	u32 mask;
 
 	local_irq_save(flags);
 	mask = poll_once(&t->sleeper[0]);
@@ -185,24 +185,23 @@ static void expect_wakes(struct kunit *test)
 static void edge_missed(struct kunit *test, u64 begun)
 {
 	const struct scene scene = { .begun = begun, .held = { 3, 5 }, .want = { ONE(1) } };
-	const __poll_t in = EPOLLIN | EPOLLRDNORM;
 	struct notify_test *t = test->priv;
 	struct sleeper *s = &t->sleeper[0];
 	struct monad_ring_record *rec;
 
 	set_scene(test, &scene);
 	enqueue(s, false);
-	KUNIT_EXPECT_EQ(test, poll_and_miss(test, 3, NULL), in);
+	KUNIT_EXPECT_EQ(test, poll_and_miss(test, 3, NULL), IN);
 	KUNIT_EXPECT_EQ(test, s->edge, t->base + 3);
 	expect_wakes(test);
-	KUNIT_EXPECT_EQ(test, poll_and_miss(test, 5, NULL), in);
+	KUNIT_EXPECT_EQ(test, poll_and_miss(test, 5, NULL), IN);
 	KUNIT_EXPECT_EQ(test, s->edge, t->base + 5);
 	expect_wakes(test);
 	rec = begin(test);
-	KUNIT_EXPECT_EQ(test, poll_and_miss(test, begun + 1, rec), in);
+	KUNIT_EXPECT_EQ(test, poll_and_miss(test, begun + 1, rec), IN);
 	KUNIT_EXPECT_EQ(test, s->edge, t->base + begun + 1);
 	expect_wakes(test);
-	KUNIT_EXPECT_EQ(test, poll_once(s), in);
+	KUNIT_EXPECT_EQ(test, poll_once(s), IN);
 	KUNIT_EXPECT_EQ(test, s->edge, t->base + begun + 2);
 	/* All is there. */
 	KUNIT_EXPECT_EQ(test, s->wakes, 3U);
@@ -224,18 +223,17 @@ static void edge_stalled(struct kunit *test)
 static void edge_batch(struct kunit *test)
 {
 	const struct scene scene = { .begun = 5, .held = { 3, 5 }, .want = { { 1, 2 } } };
-	const __poll_t in = EPOLLIN | EPOLLRDNORM;
 	struct notify_test *t = test->priv;
 	struct sleeper *s = &t->sleeper[0];
 
 	set_scene(test, &scene);
 	enqueue(s, false);
 	/* 3 is missing, 4 not. */
-	KUNIT_EXPECT_EQ(test, poll_and_miss(test, 3, NULL), in);
+	KUNIT_EXPECT_EQ(test, poll_and_miss(test, 3, NULL), IN);
 	KUNIT_EXPECT_EQ(test, s->edge, t->base + 3);
 	expect_wakes(test);
 	/* 5 is missing, 6 as well: the one is not reason enough. */
-	KUNIT_EXPECT_EQ(test, poll_and_miss(test, 5, NULL), in);
+	KUNIT_EXPECT_EQ(test, poll_and_miss(test, 5, NULL), IN);
 	KUNIT_EXPECT_EQ(test, s->edge, t->base + 5);
 	expect_worker_ends(test);
 	KUNIT_EXPECT_EQ(test, s->wakes, 1U);
@@ -255,7 +253,7 @@ static void edge_far_behind(struct kunit *test)
 	set_scene(test, &scene);
 	enqueue(s, false);
 	for (;;) {
-		KUNIT_EXPECT_EQ(test, poll_once(s), EPOLLIN | EPOLLRDNORM);
+		KUNIT_EXPECT_EQ(test, poll_once(s), IN);
 		polls++;
 		if (s->edge == last_event(t) + 1 || polls > 3)
 			break;
@@ -279,7 +277,7 @@ static void repoll(struct kunit *test)
 
 	set_scene(test, &scene);
 	enqueue(s, false);
-	KUNIT_EXPECT_EQ(test, poll_once(s), (__force __poll_t)0);
+	KUNIT_EXPECT_EQ(test, poll_once(s), 0U);
 	s->wanted.count = 2;
 	local_irq_save(flags);
 	monad_notify_repoll(&t->notify, &s->wanted);
@@ -304,7 +302,7 @@ static void stalled_for_long(struct kunit *test)
 
 	set_scene(test, &scene);
 	enqueue(s, false);
-	KUNIT_EXPECT_EQ(test, poll_once(s), (__force __poll_t)0);
+	KUNIT_EXPECT_EQ(test, poll_once(s), 0U);
 	write_up_to(test, 2 * STALLED, NULL);
 	schedule_timeout_uninterruptible(QUIET);
 	KUNIT_EXPECT_EQ(test, s->wakes, 0U);
@@ -388,11 +386,11 @@ static void nobody_left(struct kunit *test)
 		end_threads(t);
 		expect_worker_ends(test);
 		/* That look without sleeping. */
-		KUNIT_EXPECT_EQ(test, poll_once(&t->sleeper[0]), (__force __poll_t)0);
+		KUNIT_EXPECT_EQ(test, poll_once(&t->sleeper[0]), 0U);
 		expect_worker_ends(test);
 		/* Those who come after them are told all the same. */
 		enqueue(&t->sleeper[0], false);
-		KUNIT_EXPECT_EQ(test, poll_and_miss(test, 1, NULL), (__force __poll_t)0);
+		KUNIT_EXPECT_EQ(test, poll_and_miss(test, 1, NULL), 0U);
 		sleep_in_poll(test, 1);
 		release_held(t);
 		expect_worker_ends(test);
