@@ -312,7 +312,7 @@ static pid_t start(struct role *role, struct writers *w)
 static void disturb(struct __test_metadata *_metadata, struct role *roles, unsigned int n,
 		    struct writers *w, bool (*enough)(void))
 {
-	uint64_t latest = shared->until + PATIENCE_NS;
+	uint64_t latest = shared->until + PATIENCE_NS * slowness();
 	unsigned int i;
 
 	while (time_left()) {
