@@ -123,13 +123,21 @@ scsi_debug_disk()
 	return 1
 }
 
-# wait_for COMMAND...: for up to 10 seconds
+slowness=${VM_SLOWNESS:-1}
+
+# nap TENTHS: sleeps as many tenths of a second, and longer where all takes longer
+nap()
+{
+	sleep "$(($1 * slowness / 10)).$(($1 * slowness % 10))"
+}
+
+# wait_for COMMAND...: for up to 10 seconds, likewise
 wait_for()
 {
 	tries=0
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		[ $tries -lt $((100 * ${VM_SLOWNESS:-1})) ] || return 1
+		[ $tries -lt $((100 * slowness)) ] || return 1
 		sleep 0.1
 	done
 }
@@ -139,7 +147,7 @@ wait_for()
 settle()
 {
 	sync
-	sleep 0.3
+	nap 3
 }
 
 #
@@ -163,7 +171,7 @@ events()
 summarize()
 {
 	sync
-	sleep 0.2
+	nap 2
 	summary=$(monad-storage replay --summary --json --since "$began" "$@")
 }
 

@@ -24,12 +24,12 @@ runs "start on a ring of 1024 events" monad-storage start --ring tiny -d "$disk"
 began=$(seqno)
 monad-storage trace --ring tiny --all --json >/tmp/trace 2>/tmp/trace.err &
 reader=$!
-sleep 1
+nap 10
 kill -STOP $reader
 runs "fio: 4000 reads" fio --output=/dev/null --name=r --direct=1 --ioengine=psync --bs=4k \
 	--rw=randread --size=32m --number_ios=4000 --filename="/dev/$disk"
 kill -CONT $reader
-sleep 2
+nap 20
 kill $reader
 wait $reader 2>/dev/null
 is $? 0 "the reader ends well"

@@ -30,8 +30,8 @@ rmmod monad_ring 2>/dev/null
 is $? 1 "the module cannot be unloaded under it"
 
 began=@$(date +%s.%N)
-timeout 3 monad-storage trace --json -d "$disk" >/tmp/trace &
-sleep 1
+timeout $((3 * slowness)) monad-storage trace --json -d "$disk" >/tmp/trace &
+nap 10
 dd if=/dev/zero of="/dev/$disk" bs=4k count=5 oflag=direct 2>/dev/null
 dd if=/dev/zero of="/dev/$other" bs=4k count=7 oflag=direct 2>/dev/null
 wait

@@ -33,6 +33,7 @@ echo 2 >"/sys/block/$disk/device/timeout"
 echo 4 >/sys/bus/pseudo/drivers/scsi_debug/opts
 echo 1 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
 dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null &
+wait_for grep -q "^ *1 " "/sys/block/$disk/inflight"
 sleep 1
 echo 0 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
 wait
