@@ -127,10 +127,16 @@ TEST_F_TIMEOUT(fragmented, small_pages, 120)
 	EXPECT_EQ(oom, proc_number("/proc/vmstat", "oom_kill "));
 	close(kmsg);
 
-	/* All of it comes back: half of the small pages would be more than that. */
+	/*
+	 * All of it comes back: half of the small pages would be more than that. But where all is
+	 * slow with KASAN, that keeps a thirty-second part of memory for itself for a while; such a
+	 * kernel notices leaks by itself.
+	 */
 	writers_teardown(w);
 	w->bpf = NULL;
 	ASSERT_EQ(0, module_unload());
+	if (slowness() > 1)
+		free -= proc_number("/proc/meminfo", "MemTotal:") / 1024 / 32;
 	EXPECT_LT(free - 12, free_mib());
 }
 

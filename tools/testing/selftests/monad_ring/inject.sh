@@ -8,15 +8,14 @@
 #
 #   run-in-guest.sh --inject[=N] [PROGRAM]...
 #
-# N: of so many chances to fail, one is taken; 2000 if not given, of which about half of the tests
-# survive; at least 100.
+# N: of so many chances to fail, one is taken; 5000 if not given; at least 100.
 #
 # TAP: a line for each program, with how many faults it got. Exit status: 0, 1 when something
 # failed, 4 when all was skipped.
 
 cd "$(dirname "$0")" || exit 1
 case ${1:-} in
---inject) chances=2000 ;;
+--inject) chances=5000 ;;
 --inject=*) chances=${1#*=} ;;
 *) chances= ;;
 esac

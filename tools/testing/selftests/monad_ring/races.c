@@ -5,7 +5,8 @@
  * attributes, get signals, and are killed. Whatever comes out, each event that is read is what
  * its writer wrote, and to that ring; a ring that is gone is complete; and nothing is left.
  *
- * RACES_SECONDS is for how long, 20 if not given. For longer than the tests' runner allows:
+ * RACES_SECONDS is for how long, 20 if not given, several times that on a kernel that is slow. For
+ * longer than the tests' runner allows:
  *
  *	tools/testing/vm/run --kernel 6.12 --append preempt=full --no-load --timeout 900 \
  *		--file build/selftests -- env RACES_SECONDS=600 ./selftests/races
@@ -284,7 +285,9 @@ static void on_signal(int signal)
 
 static pid_t start(struct role *role, struct writers *w)
 {
-	struct itimerspec often = { { 0, TIMER_NS }, { 0, TIMER_NS } };
+	/* A CPU that is so slow would do nothing else. */
+	const long interval = TIMER_NS * slowness();
+	const struct itimerspec often = { { 0, interval }, { 0, interval } };
 	struct sigaction action = { .sa_handler = on_signal };
 	pid_t pid;
 	int timer;
@@ -345,7 +348,8 @@ static void all_at_once(struct __test_metadata *_metadata, struct role *roles, u
 		      -1, 0);
 	ASSERT_NE(MAP_FAILED, shared);
 	/* Half of the time for each of the two tests. */
-	shared->until = now_ns(CLOCK_MONOTONIC) + (seconds ? atoi(seconds) : 20) * 500 * MS;
+	shared->until = now_ns(CLOCK_MONOTONIC) +
+			(seconds ? atoi(seconds) : 20 * slowness()) * 500 * MS;
 	seed = now_ns(CLOCK_REALTIME) | 1;
 	for (i = 0; i < n; i++) {
 		roles[i].pid = start(&roles[i], w);
