@@ -12,7 +12,7 @@
 #include "races.h"
 #include "reader.h"
 
-#define LATE_NS (2500 * MS) /* an event that is this old when its reader wakes */
+#define LATE_NS (2500 * MS * slowness()) /* an event that is this old when its reader wakes */
 #define READ_AT_ONCE 500
 
 /* Reads up to the ring's last event. False if one was not ready. */
@@ -89,7 +89,7 @@ static void expect_there(const struct ring *ring, uint64_t seqno, uint64_t slept
 /* @max: of the timeouts */
 static void wait_for(const struct ring *ring, uint64_t seqno, unsigned int max)
 {
-	static const int64_t timeouts[] = { 0, 1 * MS, 20 * MS, 3000 * MS };
+	const int64_t timeouts[] = { 0, 1 * MS, 20 * MS, LATE_NS + 500 * MS };
 	struct monad_ring_wait wait = {
 		.size = sizeof(wait), .seqno = seqno, .batch = 1 + any(3) * any(100),
 		.timeout_ns = timeouts[any(max)],

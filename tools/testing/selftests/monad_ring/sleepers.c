@@ -12,8 +12,8 @@
 #include "writers.h"
 
 #define MS 1000000LL
-#define TIMEOUT_NS (6000 * MS) /* after which a reader that was not woken goes on */
-#define SOON_NS (3000 * MS)
+#define TIMEOUT_NS (6000 * MS * slowness()) /* after which a reader that was not woken goes on */
+#define SOON_NS (3000 * MS * slowness())
 #define READERS 6
 #define FORCE_WAKEUP 2 /* MONAD_RING_FORCE_WAKEUP of the programs */
 

@@ -331,7 +331,7 @@ TEST_F_TIMEOUT(types, writes, 120)
 	err = attach(self);
 	ASSERT_EQ(0, err) TH_LOG("%s: cannot be attached: %s", variant->name, strerror(-err));
 
-	until = now_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+	until = now_ns(CLOCK_MONOTONIC) + PATIENCE_NS * slowness();
 	while (!self->bpf->bss->runs && now_ns(CLOCK_MONOTONIC) < until)
 		variant->trigger(self->bpf, self->link);
 	ASSERT_NE(0, self->bpf->bss->runs) TH_LOG("%s did not run", variant->name);

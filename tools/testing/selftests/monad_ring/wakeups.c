@@ -21,7 +21,7 @@
 
 #define COMMITS 100000UL
 /* A reader that has not read by then was not woken. */
-#define LOST_NS 5000000000ULL
+#define LOST_NS (5000000000ULL * slowness())
 
 enum how { IN_WAIT, IN_POLL, IN_EPOLL_LEVEL, IN_EPOLL_EDGE, IN_BATCHES, HOWS };
 
