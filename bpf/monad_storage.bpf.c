@@ -5,6 +5,7 @@
  * cannot link objects that call the same kfunc.
  */
 #include "storage.bpf.h"
+#include "storage_metrics.bpf.h"
 
 #include "storage_start.bpf.c"
 #include "storage_issue.bpf.c"

@@ -21,10 +21,7 @@
 #include <bpf/bpf_tracing.h>
 #include "monad_ring.bpf.h"
 #include "storage_state.h"
-
-/* errno values, which BPF programs have no header for */
-#define E_IO 5
-#define E_2BIG 7
+#include "storage_table.bpf.h"
 
 /*
  * Settings, filled in by the loader from the kernel's BTF; see
@@ -44,33 +41,44 @@ const volatile uint32_t flags_of[3][256];
 /* blk_status_t to errno */
 const volatile uint16_t errno_of[32];
 
+/* log2 of the number of buckets, taken from 64 */
+const volatile uint32_t inflight_shift;
+const volatile uint32_t flush_shift;
+
+/*
+ * What a kernel object is called in the tables. The verifier lets nobody multiply
+ * an address, as a hash has to, but the difference of two addresses is a number
+ * like any other: so it is where the object is as seen from here. The lowest three
+ * bits are 0.
+ */
+static const volatile uint64_t here = 1;
+
+#define object_key(pointer) ((u64)(pointer) - (u64)&here)
+
+#define TABLE_MAP(name, value_type)                  \
+	struct {                                     \
+		__uint(type, BPF_MAP_TYPE_ARRAY);    \
+		__uint(map_flags, BPF_F_MMAPABLE);   \
+		__uint(max_entries, 1); /* loader */ \
+		__type(key, u32);                    \
+		__type(value, value_type);           \
+	} name SEC(".maps")
+
 /* Requests. A tag set uses the same ones again and again: it cannot silt up. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536); /* --max-inflight */
-	__type(key, u64);
-	__type(value, struct monad_storage_io);
-} inflight SEC(".maps");
+TABLE_MAP(inflight_keys, struct monad_storage_bucket);
+TABLE_MAP(inflight, struct monad_storage_io);
 
 /*
  * Bios. Some drivers pass a bio on to the device below, where its end is not
  * traced (nvme multipath, for all bios of a request but the first): such entries
- * stay, so the oldest have to make room when there is none.
+ * stay, so the oldest of a bucket has to make room when there is none.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536); /* --max-inflight */
-	__type(key, u64);
-	__type(value, struct monad_storage_io);
-} inflight_bios SEC(".maps");
+TABLE_MAP(bio_keys, struct monad_storage_bucket);
+TABLE_MAP(inflight_bios, struct monad_storage_io);
 
-/* Keyed by flush request, of which there is one per hardware queue. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
-	__type(key, u64);
-	__type(value, struct monad_storage_flush);
-} flushes SEC(".maps");
+/* By flush request, of which there is one per hardware queue. */
+TABLE_MAP(flush_keys, struct monad_storage_bucket);
+TABLE_MAP(flushes, struct monad_storage_flush);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -181,15 +189,53 @@ static __always_inline void set_actor(struct monad_storage_io *io)
 	io->actor_cgroup_id = bpf_get_current_cgroup_id();
 }
 
-/* Keeps @io in @map under @key, whatever was there before. */
-static __always_inline bool keep(void *map, u64 key, const struct monad_storage_io *io)
+/* Room for a request's state, to be filled in entirely; NULL when there is none. */
+static __always_inline struct monad_storage_io *keep_rq(struct request *rq, struct place *p)
 {
-	long err = bpf_map_update_elem(map, &key, io, BPF_ANY);
+	struct monad_storage_io *io = NULL;
 
-	if (!err)
-		return true;
-	count(err == -E_2BIG ? MONAD_STORAGE_MAP_FULL : MONAD_STORAGE_MAP_BUSY);
-	return false;
+	table_claim(&inflight_keys, inflight_shift, object_key(rq), p);
+	if (p->index != TABLE_NONE)
+		io = bpf_map_lookup_elem(&inflight, &p->index);
+	if (!io)
+		count(MONAD_STORAGE_TABLE_FULL);
+	return io;
+}
+
+/* The oldest of the full bucket @p->bucket makes room. */
+static __always_inline void evict_bio(u64 key, struct place *p)
+{
+	u32 first = table_hash(key, inflight_shift) * MONAD_STORAGE_WAYS;
+	u64 oldest = ~0ULL;
+	int way;
+
+	for (way = 0; way < MONAD_STORAGE_WAYS; way++) {
+		u32 index = first + way;
+		struct monad_storage_io *io = bpf_map_lookup_elem(&inflight_bios, &index);
+
+		if (io && io->start_ns < oldest) {
+			oldest = io->start_ns;
+			p->way = way;
+			p->index = index;
+		}
+	}
+	if (p->index != TABLE_NONE)
+		__sync_lock_test_and_set(&p->bucket->key[p->way & (MONAD_STORAGE_WAYS - 1)], key);
+	count(MONAD_STORAGE_EVICTED);
+}
+
+static __always_inline struct monad_storage_io *keep_bio(u64 key, struct place *p)
+{
+	table_claim(&bio_keys, inflight_shift, key, p);
+	if (p->index == TABLE_NONE && p->bucket)
+		evict_bio(key, p);
+	return p->index == TABLE_NONE ? NULL : bpf_map_lookup_elem(&inflight_bios, &p->index);
+}
+
+static __always_inline struct monad_storage_io *find_bio(u64 key, struct place *p)
+{
+	table_find(&bio_keys, inflight_shift, key, p);
+	return p->index == TABLE_NONE ? NULL : bpf_map_lookup_elem(&inflight_bios, &p->index);
 }
 
 /*
@@ -198,45 +244,40 @@ static __always_inline bool keep(void *map, u64 key, const struct monad_storage_
  */
 static __always_inline u64 rq_bio_key(struct bio *bio)
 {
-	return (u64)bio + 1;
+	return object_key(bio) | 1;
 }
 
 /* How many bios of a request to look at for one that was seen before. */
 #define MAX_BIOS 32
 
 /*
- * Finds what is known of @rq, and under which key. Without block_io_start a
- * request that was not issued yet is known by the bio it was made for. That is
- * its first one, unless others were merged in front of it.
+ * Finds what is known of @rq. Without block_io_start a request that was not
+ * issued yet is known by the bio it was made for. That is its first one, unless
+ * others were merged in front of it.
  */
-static __always_inline struct monad_storage_io *find_rq(struct request *rq, u64 *key)
+static __always_inline struct monad_storage_io *find_rq(struct request *rq, struct place *p,
+							bool *by_bio)
 {
 	struct monad_storage_io *io;
 	struct bio *bio;
 	int i;
 
-	*key = (u64)rq;
-	io = bpf_map_lookup_elem(&inflight, key);
-	if (io || have_io_start)
-		return io;
+	*by_bio = false;
+	table_find(&inflight_keys, inflight_shift, object_key(rq), p);
+	if (p->index != TABLE_NONE)
+		return bpf_map_lookup_elem(&inflight, &p->index);
+	if (have_io_start)
+		return NULL;
 	bio = rq->bio;
 	for (i = 0; i < MAX_BIOS && bio; i++) {
-		*key = rq_bio_key(bio);
-		io = bpf_map_lookup_elem(&inflight_bios, key);
-		if (io)
+		io = find_bio(rq_bio_key(bio), p);
+		if (io) {
+			*by_bio = true;
 			return io;
+		}
 		bio = bio->bi_next;
 	}
 	return NULL;
-}
-
-/* Takes away what find_rq() found under @key. */
-static __always_inline void forget_rq(u64 key)
-{
-	if (have_io_start || !(key & 1))
-		bpf_map_delete_elem(&inflight, &key);
-	else
-		bpf_map_delete_elem(&inflight_bios, &key);
 }
 
 /*

@@ -6,6 +6,7 @@
  * cleared when the request completes).
  */
 #include "storage.bpf.h"
+#include "storage_metrics.bpf.h"
 
 /*
  * What ends a piece that was split off a bio. The piece was never queued and
@@ -17,41 +18,50 @@ SEC("tp_btf/block_bio_queue")
 int BPF_PROG(storage_bio_queue, struct bio *bio)
 {
 	struct gendisk *disk = bio->bi_bdev->bd_disk;
-	struct monad_storage_io io = {};
-	u32 opf = bio->bi_opf;
+	struct monad_storage_io lost, *io;
+	u32 opf = bio->bi_opf, dev;
+	struct place p;
 
 	if (!disk->fops->submit_bio)
 		return 0;
-	io.dev = disk_dev(disk);
-	if (!wanted(io.dev))
+	dev = disk_dev(disk);
+	if (!wanted(dev))
 		return 0;
-	io.start_ns = bpf_ktime_get_ns();
-	io.op = op_from(opf);
-	io.bytes = bio->bi_iter.bi_size;
+	io = keep_bio(object_key(bio), &p);
+	if (!io)
+		io = &lost;
+	barrier_var(io);
+	*io = (struct monad_storage_io){};
+	io->dev = dev;
+	io->start_ns = bpf_ktime_get_ns();
+	io->op = op_from(opf);
+	io->bytes = bio->bi_iter.bi_size;
 	/* an fsync: submitted as a write without data */
-	if (io.op == MONAD_STORAGE_OP_WRITE && !io.bytes)
-		io.op = MONAD_STORAGE_OP_FLUSH;
-	io.flags = flags_from(opf, io.op);
-	io.sector = sector_from(bio->bi_iter.bi_sector, io.op);
-	set_actor(&io);
-	io.cgroup_id = bio_cgroup_id(bio) ?: io.actor_cgroup_id;
+	if (io->op == MONAD_STORAGE_OP_WRITE && !io->bytes)
+		io->op = MONAD_STORAGE_OP_FLUSH;
+	io->flags = flags_from(opf, io->op);
+	io->sector = sector_from(bio->bi_iter.bi_sector, io->op);
+	set_actor(io);
+	io->cgroup_id = bio_cgroup_id(bio) ?: io->actor_cgroup_id;
 	count(MONAD_STORAGE_BIO_QUEUED);
-	io.start_seqno = write_step(MONAD_STORAGE_BIO_QUEUE, &io, io.start_ns, io.sector, io.bytes,
-				    io.flags, 0);
-	keep(&inflight_bios, (u64)bio, &io);
+	io->start_seqno = write_step(MONAD_STORAGE_BIO_QUEUE, io, io->start_ns, io->sector,
+				     io->bytes, io->flags, 0);
 	return 0;
 }
 
 SEC("tp_btf/block_bio_complete")
 int BPF_PROG(storage_bio_complete, void *q, struct bio *bio)
 {
-	u64 now = bpf_ktime_get_ns(), key = (u64)bio;
+	u64 now = bpf_ktime_get_ns();
 	struct gendisk *disk = bio->bi_bdev->bd_disk;
 	struct monad_storage_io orphan = {}, *io;
 	u32 error = errno_of[bio->bi_status & 31];
 	struct io_times t = {};
+	struct place p;
+	bool known;
 
-	io = bpf_map_lookup_elem(&inflight_bios, &key);
+	io = find_bio(object_key(bio), &p);
+	known = io;
 	if (!io) {
 		orphan.dev = disk_dev(disk);
 		if (!wanted(orphan.dev))
@@ -66,7 +76,6 @@ int BPF_PROG(storage_bio_complete, void *q, struct bio *bio)
 		orphan.cgroup_id = bio_cgroup_id(bio);
 		count(MONAD_STORAGE_ORPHANS);
 		io = &orphan;
-		key = 0;
 	}
 	barrier_var(io);
 	io->bytes_done = io->bytes;
@@ -79,8 +88,9 @@ int BPF_PROG(storage_bio_complete, void *q, struct bio *bio)
 	count(MONAD_STORAGE_BIO_COMPLETED);
 	if (error)
 		count(MONAD_STORAGE_ERRORS);
+	measure(io, io->op, &t, disk);
 	write_complete(MONAD_STORAGE_BIO_COMPLETE, io, &t, disk);
-	if (key)
-		bpf_map_delete_elem(&inflight_bios, &key);
+	if (known)
+		table_release(&p);
 	return 0;
 }

@@ -13,17 +13,20 @@
  * wait at the time, whose address is in the hardware queue.
  */
 #include "storage.bpf.h"
+#include "storage_metrics.bpf.h"
 
 /* A caller's request without data is done: when was its flush? */
 static __always_inline void flush_times(struct request *rq, struct monad_storage_io *io)
 {
 	struct monad_storage_flush *flush;
-	u64 key;
+	struct place p;
 
 	if (!bpf_core_field_exists(rq->mq_hctx->fq->flush_rq))
 		return;
-	key = (u64)rq->mq_hctx->fq->flush_rq;
-	flush = bpf_map_lookup_elem(&flushes, &key);
+	table_find(&flush_keys, flush_shift, object_key(rq->mq_hctx->fq->flush_rq), &p);
+	if (p.index == TABLE_NONE)
+		return;
+	flush = bpf_map_lookup_elem(&flushes, &p.index);
 	/* One from before this request is not the one it waited for. */
 	if (!flush || flush->end_ns < io->start_ns)
 		return;
@@ -33,15 +36,21 @@ static __always_inline void flush_times(struct request *rq, struct monad_storage
 }
 
 /* The kernel's own flush request is done; those who wait come next. */
-static __always_inline void note_flush(u64 key, const struct monad_storage_io *io, u64 now)
+static __always_inline void note_flush(struct request *rq, const struct monad_storage_io *io,
+				       u64 now)
 {
-	struct monad_storage_flush flush = {
-		.issue_ns = io->last_issue_ns,
-		.end_ns = now,
-	};
+	struct monad_storage_flush *flush = NULL;
+	struct place p;
 
-	if (bpf_map_update_elem(&flushes, &key, &flush, BPF_ANY))
-		count(MONAD_STORAGE_MAP_BUSY);
+	table_claim(&flush_keys, flush_shift, object_key(rq), &p);
+	if (p.index != TABLE_NONE)
+		flush = bpf_map_lookup_elem(&flushes, &p.index);
+	if (!flush) {
+		count(MONAD_STORAGE_TABLE_FULL);
+		return;
+	}
+	flush->issue_ns = io->last_issue_ns;
+	flush->end_ns = now;
 }
 
 static __always_inline void init_orphan(struct monad_storage_io *io, struct request *rq, u32 op)
@@ -58,21 +67,24 @@ SEC("tp_btf/block_rq_complete")
 int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr_bytes)
 {
 	struct monad_storage_io orphan = {}, *io;
-	u64 now = bpf_ktime_get_ns(), key;
+	u64 now = bpf_ktime_get_ns();
 	u32 rq_flags = rq->rq_flags, left = rq->__data_len;
 	u32 error = errno_of[status & 31];
+	struct gendisk *disk = rq->q->disk;
 	struct io_times t = {};
+	bool known, by_bio;
+	struct place p;
 	u32 op;
 
-	io = find_rq(rq, &key);
+	io = find_rq(rq, &p, &by_bio);
+	known = io;
 	if (!io) {
-		orphan.dev = disk_dev(rq->q->disk);
+		orphan.dev = disk_dev(disk);
 		if (!wanted(orphan.dev))
 			return 0;
 		op = op_from(rq->cmd_flags);
 		init_orphan(&orphan, rq, op);
 		io = &orphan;
-		key = 0;
 	}
 	barrier_var(io);
 	op = io->op;
@@ -101,12 +113,13 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		t.device_ns = time_between(io->last_issue_ns, now, MONAD_STORAGE_F_DEVICE_NS, &t);
 		t.total_ns = time_between(io->start_ns, now, MONAD_STORAGE_F_TOTAL_NS, &t);
 		count(MONAD_STORAGE_FLUSHED);
-		if (!key)
+		if (!known)
 			count(MONAD_STORAGE_ORPHANS);
-		write_complete(MONAD_STORAGE_FLUSH_COMPLETE, io, &t, rq->q->disk);
-		if (key) {
-			note_flush(key, io, now);
-			forget_rq(key);
+		measure(io, MONAD_STORAGE_OP_CACHE_FLUSH, &t, disk);
+		write_complete(MONAD_STORAGE_FLUSH_COMPLETE, io, &t, disk);
+		if (known) {
+			note_flush(rq, io, now);
+			table_release(&p);
 		}
 		return 0;
 	}
@@ -115,7 +128,7 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		/* an fsync; the kernel has it as a write without data */
 		io->op = MONAD_STORAGE_OP_FLUSH;
 		io->sector = MONAD_STORAGE_NO_SECTOR;
-		if (key)
+		if (known)
 			flush_times(rq, io);
 	}
 	if (!(io->flags & MONAD_STORAGE_F_ORPHAN)) {
@@ -132,9 +145,10 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		count(MONAD_STORAGE_ERRORS);
 	if (io->flags & MONAD_STORAGE_F_TIMED_OUT)
 		count(MONAD_STORAGE_TIMEOUTS);
-	write_complete(MONAD_STORAGE_RQ_COMPLETE, io, &t, rq->q->disk);
-	/* Only now: what is deleted may be another CPU's at once. */
-	if (key)
-		forget_rq(key);
+	measure(io, io->op, &t, disk);
+	write_complete(MONAD_STORAGE_RQ_COMPLETE, io, &t, disk);
+	/* Only now: the place may be another CPU's at once. */
+	if (known)
+		table_release(&p);
 	return 0;
 }

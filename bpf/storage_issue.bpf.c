@@ -6,11 +6,12 @@
  * Not seen before: a flush the kernel makes itself, a passthrough request on a
  * kernel without block_io_start, or begun before the recording.
  */
-static __always_inline void init_unseen(struct monad_storage_io *io, struct request *rq)
+static __always_inline void init_unseen(struct monad_storage_io *io, struct request *rq, u32 dev)
 {
 	u32 opf = rq->cmd_flags;
 
-	io->dev = disk_dev(rq->q->disk);
+	*io = (struct monad_storage_io){};
+	io->dev = dev;
 	io->op = op_from(opf);
 	io->flags = flags_from(opf, io->op) | MONAD_STORAGE_F_ACTOR_ISSUER;
 	set_actor(io);
@@ -20,16 +21,33 @@ static __always_inline void init_unseen(struct monad_storage_io *io, struct requ
 		io->start_ns = rq->start_time_ns;
 }
 
+/* Known by its bio until now: from here on by its address. */
+static __always_inline struct monad_storage_io *move(struct request *rq,
+						     const struct monad_storage_io *old,
+						     struct place *from)
+{
+	struct monad_storage_io *io;
+	struct place to;
+
+	io = keep_rq(rq, &to);
+	if (io)
+		*io = *old;
+	table_release(from);
+	return io;
+}
+
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(storage_rq_issue, struct request *rq)
 {
-	struct monad_storage_io fresh = {}, *io;
-	u64 now, seqno, key, rq_key = (u64)rq;
+	struct monad_storage_io fresh, *io;
 	u32 bytes = rq->__data_len;
-	u64 sector;
+	u64 now, seqno, sector;
+	struct place p;
+	bool by_bio;
+	u32 dev;
 
 	now = bpf_ktime_get_ns();
-	io = find_rq(rq, &key);
+	io = find_rq(rq, &p, &by_bio);
 	if (io && io->state == MONAD_STORAGE_STATE_ISSUED) {
 		/*
 		 * A request is never issued twice without a requeue: this is
@@ -38,19 +56,17 @@ int BPF_PROG(storage_rq_issue, struct request *rq)
 		count(MONAD_STORAGE_STALE);
 		io = NULL;
 	}
-	if (io && key != rq_key) {
-		/* known by its bio until now */
-		io = keep(&inflight, rq_key, io) ? bpf_map_lookup_elem(&inflight, &rq_key) : NULL;
-		forget_rq(key);
-	}
+	if (io && by_bio)
+		io = move(rq, io, &p);
 	if (!io) {
-		init_unseen(&fresh, rq);
-		if (!wanted(fresh.dev))
+		dev = disk_dev(rq->q->disk);
+		if (!wanted(dev))
 			return 0;
-		if (keep(&inflight, rq_key, &fresh))
-			io = bpf_map_lookup_elem(&inflight, &rq_key);
+		io = keep_rq(rq, &p);
 		if (!io)
 			io = &fresh;
+		barrier_var(io);
+		init_unseen(io, rq, dev);
 	}
 	barrier_var(io);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A request does not go its straight way: given back, or merged away. */
 #include "storage.bpf.h"
+#include "storage_metrics.bpf.h"
 
 /*
  * The driver could not take the request, or wants it done again. Comes without
@@ -10,9 +11,10 @@ SEC("tp_btf/block_rq_requeue")
 int BPF_PROG(storage_rq_requeue, struct request *rq)
 {
 	struct monad_storage_io *io;
-	u64 key;
+	struct place p;
+	bool by_bio;
 
-	io = find_rq(rq, &key);
+	io = find_rq(rq, &p, &by_bio);
 	if (!io)
 		return 0;
 	io->flags |= flags_from_rq(rq->rq_flags);
@@ -34,14 +36,16 @@ SEC("tp_btf/block_rq_merge")
 int BPF_PROG(storage_rq_merge, struct request *rq)
 {
 	struct monad_storage_io *io;
-	u64 key;
+	struct place p;
+	bool by_bio;
 
-	io = find_rq(rq, &key);
+	io = find_rq(rq, &p, &by_bio);
 	if (!io)
 		return 0;
 	count(MONAD_STORAGE_MERGED);
+	measure_merge(io, rq->q->disk);
 	write_step(MONAD_STORAGE_RQ_MERGE, io, bpf_ktime_get_ns(),
 		   sector_from(rq->__sector, io->op), rq->__data_len, io->flags, 0);
-	forget_rq(key);
+	table_release(&p);
 	return 0;
 }

@@ -6,31 +6,32 @@
  */
 #include "storage.bpf.h"
 
-static __always_inline void start(void *map, u64 key, u32 dev, struct bio *bio, u32 opf,
+static __always_inline void start(struct monad_storage_io *io, u32 dev, struct bio *bio, u32 opf,
 				  u64 sector, u32 bytes)
 {
-	struct monad_storage_io io = {};
-
-	if (!wanted(dev))
+	if (!io)
 		return;
-	io.start_ns = bpf_ktime_get_ns();
-	io.dev = dev;
-	io.op = op_from(opf);
-	io.flags = flags_from(opf, io.op);
-	io.sector = sector_from(sector, io.op);
-	io.bytes = bytes;
-	set_actor(&io);
-	io.cgroup_id = bio_cgroup_id(bio) ?: io.actor_cgroup_id;
-	if (keep(map, key, &io))
-		count(MONAD_STORAGE_STARTED);
+	*io = (struct monad_storage_io){};
+	io->start_ns = bpf_ktime_get_ns();
+	io->dev = dev;
+	io->op = op_from(opf);
+	io->flags = flags_from(opf, io->op);
+	io->sector = sector_from(sector, io->op);
+	io->bytes = bytes;
+	set_actor(io);
+	io->cgroup_id = bio_cgroup_id(bio) ?: io->actor_cgroup_id;
+	count(MONAD_STORAGE_STARTED);
 }
 
 /* 6.5 and later, and where it was backported: the request is complete. */
 SEC("tp_btf/block_io_start")
 int BPF_PROG(storage_io_start, struct request *rq)
 {
-	start(&inflight, (u64)rq, disk_dev(rq->q->disk), rq->bio, rq->cmd_flags, rq->__sector,
-	      rq->__data_len);
+	u32 dev = disk_dev(rq->q->disk);
+	struct place p;
+
+	if (wanted(dev))
+		start(keep_rq(rq, &p), dev, rq->bio, rq->cmd_flags, rq->__sector, rq->__data_len);
 	return 0;
 }
 
@@ -38,7 +39,11 @@ int BPF_PROG(storage_io_start, struct request *rq)
 SEC("tp_btf/block_getrq")
 int BPF_PROG(storage_getrq, struct bio *bio)
 {
-	start(&inflight_bios, rq_bio_key(bio), disk_dev(bio->bi_bdev->bd_disk), bio, bio->bi_opf,
-	      bio->bi_iter.bi_sector, bio->bi_iter.bi_size);
+	u32 dev = disk_dev(bio->bi_bdev->bd_disk);
+	struct place p;
+
+	if (wanted(dev))
+		start(keep_bio(rq_bio_key(bio), &p), dev, bio, bio->bi_opf, bio->bi_iter.bi_sector,
+		      bio->bi_iter.bi_size);
 	return 0;
 }

@@ -16,7 +16,18 @@ enum monad_storage_state {
 };
 
 /*
- * One I/O in flight: in the map "inflight" by the address of its request; in
+ * A table is two arrays: buckets of keys, and one entry per key at the same place
+ * (bucket * MONAD_STORAGE_WAYS + way). A key of 0 is no key. Whoever reads one from
+ * outside takes a copy of the entry, and looks at the key again after it.
+ */
+#define MONAD_STORAGE_WAYS 8
+
+struct monad_storage_bucket {
+	uint64_t key[MONAD_STORAGE_WAYS];
+};
+
+/*
+ * One I/O in flight: in the table "inflight" by the address of its request; in
  * "inflight_bios" by that of its bio on bio-based devices, and by that plus 1
  * before the first issue on kernels without block_io_start. Addresses are used
  * again: a start overwrites all of it.
@@ -75,8 +86,10 @@ enum monad_storage_counter {
 	MONAD_STORAGE_ORPHANS,     /* completions whose start was not seen */
 	MONAD_STORAGE_STALE,       /* issued twice: a completion was not seen */
 	MONAD_STORAGE_CLOCK_BACKWARDS,
-	MONAD_STORAGE_MAP_FULL,    /* starts not kept: the map had no room */
-	MONAD_STORAGE_MAP_BUSY,    /* ... or a bucket of it was locked */
+	MONAD_STORAGE_TABLE_FULL,  /* starts not kept: no room for them */
+	MONAD_STORAGE_EVICTED,     /* bios forgotten in favour of newer ones */
+	MONAD_STORAGE_SERIES_FULL, /* ends counted as of an unknown device: no room */
+	MONAD_STORAGE_CGROUPS_FULL, /* ends counted as of an unknown cgroup: no room */
 	MONAD_STORAGE_NOT_RECORDED, /* the ring refused; it counts why */
 	MONAD_STORAGE_COUNTERS,
 };
@@ -85,11 +98,95 @@ struct monad_storage_counters {
 	uint64_t value[MONAD_STORAGE_COUNTERS];
 };
 
+/*
+ * Times in buckets: those of 8 ns and below have one each; above, every power of
+ * two is cut into eight, so a bucket's end is at most 12.5 % above its beginning.
+ * A bucket holds what is longer than the end of the one before it and not longer
+ * than its own, as "le" of Prometheus has it; the last one what is beyond 2^40 ns
+ * (18 minutes).
+ */
+#define MONAD_STORAGE_FINE_SHIFT 3
+#define MONAD_STORAGE_MAX_SHIFT 40
+#define MONAD_STORAGE_BUCKETS \
+	(((MONAD_STORAGE_MAX_SHIFT - MONAD_STORAGE_FINE_SHIFT + 1) << MONAD_STORAGE_FINE_SHIFT) + 1)
+
+/* queue_ns, device_ns and total_ns of struct monad_storage_complete */
+enum monad_storage_phase {
+	MONAD_STORAGE_PHASE_QUEUE = 0,
+	MONAD_STORAGE_PHASE_DEVICE = 1,
+	MONAD_STORAGE_PHASE_TOTAL = 2,
+	MONAD_STORAGE_PHASES = 3,
+};
+
+/*
+ * All I/O of one kind on one device since the start. The map "metrics" has them in
+ * the order of the table of "series_keys", each as often as there are shards, to
+ * be added up: entry * shards + shard. One more, behind those of the table, is for
+ * what found no room in it.
+ */
+struct monad_storage_metrics {
+	uint64_t ops;     /* ended; of FLUSH_COMPLETE with MONAD_STORAGE_OP_CACHE_FLUSH */
+	uint64_t bytes;   /* of these */
+	uint64_t errors;  /* ended with an error */
+	uint64_t timeouts; /* timed out at least once */
+	uint64_t partials;
+	uint64_t requeues_issued;
+	uint64_t requeues_unissued;
+	uint64_t merged;  /* became part of another request, and no operation */
+	uint64_t sum_ns[MONAD_STORAGE_PHASES];
+	uint64_t bucket[MONAD_STORAGE_PHASES][MONAD_STORAGE_BUCKETS];
+};
+
+/* The device's own flushes, which are nobody's operation, are counted as this. */
+#define MONAD_STORAGE_OP_CACHE_FLUSH MONAD_STORAGE_OP_COUNT
+
+/* Keys of "series_keys": never 0, whatever the device and operation. */
+#define MONAD_STORAGE_SERIES_KEY(dev, op) (1ULL << 63 | (uint64_t)(dev) << 8 | (op))
+#define MONAD_STORAGE_SERIES_DEV(key) ((uint32_t)((key) >> 8))
+#define MONAD_STORAGE_SERIES_OP(key) ((uint32_t)(key) & 0xff)
+
+/* What a device was called when its first I/O ended: the entries of "series_keys". */
+struct monad_storage_series {
+	char disk[32];
+	uint32_t bio_based; /* takes bios, has no requests */
+	uint32_t reserved;
+};
+
+/* What a cgroup's totals are split by. */
+enum monad_storage_direction {
+	MONAD_STORAGE_READS = 0,
+	MONAD_STORAGE_WRITES = 1,
+	MONAD_STORAGE_OTHERS = 2, /* flushes, discards, ... */
+	MONAD_STORAGE_DIRECTIONS = 3,
+};
+
+/*
+ * All I/O charged to one cgroup: the entries of "cgroup_keys", whose keys are the
+ * ids of cgroups, times shards. Two more, behind those: what found no room,
+ * and the sum of cgroups that are gone.
+ */
+struct monad_storage_cgroup {
+	uint64_t ops[MONAD_STORAGE_DIRECTIONS];
+	uint64_t bytes[MONAD_STORAGE_DIRECTIONS];
+	uint64_t total_ns[MONAD_STORAGE_DIRECTIONS];
+	uint64_t errors;
+};
+
+#define MONAD_STORAGE_CGROUP_WORDS (sizeof(struct monad_storage_cgroup) / 8)
+
+/* Errors by what they were: keys of "error_keys", whose entries are counts. */
+#define MONAD_STORAGE_ERROR_KEY(dev, op, error) \
+	(1ULL << 63 | (uint64_t)(error) << 40 | (uint64_t)(dev) << 8 | (op))
+#define MONAD_STORAGE_ERROR_ERRNO(key) ((uint32_t)((key) >> 40) & 0xffff)
+/* device and operation as of MONAD_STORAGE_SERIES_KEY */
+
 /* What was started, for those who come later. */
 struct monad_storage_session {
 	uint64_t started_ns;   /* CLOCK_REALTIME */
 	uint32_t ring_id;
 	uint32_t filtered;     /* only the devices in the devices map */
+	uint32_t shards;       /* of metrics and cgroups: a power of two */
+	uint32_t reserved;
 	char ring[128];        /* what to open to read it */
 	char version[32];
 };

@@ -29,8 +29,8 @@ static const struct {
 	{ MONAD_STORAGE_NOT_RECORDED, "not taken by the ring" },
 	{ MONAD_STORAGE_ORPHANS, "ends without a beginning" },
 	{ MONAD_STORAGE_STALE, "beginnings without an end" },
-	{ MONAD_STORAGE_MAP_FULL, "not kept: map full" },
-	{ MONAD_STORAGE_MAP_BUSY, "not kept: map busy" },
+	{ MONAD_STORAGE_TABLE_FULL, "not kept: table full" },
+	{ MONAD_STORAGE_EVICTED, "bios forgotten" },
 	{ MONAD_STORAGE_CLOCK_BACKWARDS, "times left out: clock backwards" },
 };
 

@@ -15,6 +15,7 @@
 
 #include "monad_storage.h"
 #include "pins.h"
+#include "tables.h"
 
 const char *const counter_names[MONAD_STORAGE_COUNTERS] = {
 	[MONAD_STORAGE_STARTED] = "started",
@@ -34,8 +35,10 @@ const char *const counter_names[MONAD_STORAGE_COUNTERS] = {
 	[MONAD_STORAGE_ORPHANS] = "orphans",
 	[MONAD_STORAGE_STALE] = "stale",
 	[MONAD_STORAGE_CLOCK_BACKWARDS] = "clock_backwards",
-	[MONAD_STORAGE_MAP_FULL] = "map_full",
-	[MONAD_STORAGE_MAP_BUSY] = "map_busy",
+	[MONAD_STORAGE_TABLE_FULL] = "table_full",
+	[MONAD_STORAGE_EVICTED] = "evicted",
+	[MONAD_STORAGE_SERIES_FULL] = "series_full",
+	[MONAD_STORAGE_CGROUPS_FULL] = "cgroups_full",
 	[MONAD_STORAGE_NOT_RECORDED] = "not_recorded",
 };
 
@@ -140,8 +143,7 @@ int pins_remove(void)
 	return removed;
 }
 
-/* A pinned map with values of that size, or -errno. */
-static int open_map(const char *name, size_t value_size)
+int pins_open_map(const char *name, size_t value_size)
 {
 	struct bpf_map_info info = {};
 	uint32_t size = sizeof(info);
@@ -166,7 +168,7 @@ static int open_map(const char *name, size_t value_size)
 
 int pins_read_session(struct monad_storage_session *session)
 {
-	int fd = open_map(PIN_SESSION, sizeof(*session));
+	int fd = pins_open_map(PIN_SESSION, sizeof(*session));
 	uint32_t zero = 0;
 	int err;
 
@@ -188,7 +190,7 @@ int pins_read_counters(struct monad_storage_counters *sum)
 
 	if (cpus < 0)
 		return cpus;
-	fd = open_map("counters", sizeof(*each));
+	fd = pins_open_map("counters", sizeof(*each));
 	if (fd < 0)
 		return fd;
 	each = xcalloc(cpus, sizeof(*each));
@@ -204,21 +206,20 @@ int pins_read_counters(struct monad_storage_counters *sum)
 }
 
 /* What comes and goes meanwhile may be counted or not. */
-static int count_map(const char *name, struct inflight_count *count)
+static int count_table(const char *keys, const char *entries, struct inflight_count *count)
 {
-	bool bios = !strcmp(name, "inflight_bios");
+	bool bios = !strcmp(entries, "inflight_bios");
 	struct monad_storage_io io;
-	uint64_t key, next;
-	void *from = NULL;
-	int fd;
+	struct table table;
+	size_t at = 0;
+	uint64_t key;
+	int err;
 
-	fd = open_map(name, sizeof(io));
-	if (fd < 0)
-		return fd;
-	while (!bpf_map_get_next_key(fd, from, &next)) {
-		key = next;
-		from = &key;
-		if (bpf_map_lookup_elem(fd, &key, &io))
+	err = table_open(&table, keys, entries, sizeof(io), 1);
+	if (err)
+		return err;
+	while ((key = table_next(&table, &at))) {
+		if (!table_copy(&table, at - 1, key, &io))
 			continue;
 		if (io.state == MONAD_STORAGE_STATE_ISSUED)
 			count->issued++;
@@ -227,7 +228,7 @@ static int count_map(const char *name, struct inflight_count *count)
 		else
 			count->queued++;
 	}
-	close(fd);
+	table_close(&table);
 	return 0;
 }
 
@@ -236,8 +237,8 @@ int pins_count_inflight(struct inflight_count *count)
 	int err;
 
 	memset(count, 0, sizeof(*count));
-	err = count_map("inflight", count);
-	return err ? err : count_map("inflight_bios", count);
+	err = count_table("inflight_keys", "inflight", count);
+	return err ? err : count_table("bio_keys", "inflight_bios", count);
 }
 
 int pins_visit_links(pins_link_fn *each, void *arg)

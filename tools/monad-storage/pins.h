@@ -39,6 +39,9 @@ int pins_lock(void);
 /* Unpins all there is; the number of pins removed, or -1 after a message. */
 int pins_remove(void);
 
+/* A pinned map with values of that size, or -errno; -EPROTO if they are not of that size. */
+int pins_open_map(const char *name, size_t value_size);
+
 /* What is recorded, and for which ring; 0, or -errno when it is not (quite) started. */
 int pins_read_session(struct monad_storage_session *session);
 

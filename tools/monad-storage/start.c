@@ -26,6 +26,7 @@
 #include "monad_storage.skel.h"
 #include "pins.h"
 #include "printable.h"
+#include "table_sizes.h"
 
 #define MAX_DEVICES 1024
 
@@ -41,7 +42,10 @@ static const char doc[] =
 static const struct argp_option options[] = {
 	{ "ring", 'r', "NAME", 0, "Ring to write to (" DEFAULT_RING ")", 0 },
 	{ "device", 'd', "DISK", 0, "Record this disk only; may be given again", 0 },
-	{ "max-inflight", 'm', "N", 0, "I/Os in flight to keep track of (65536)", 0 },
+	{ "max-inflight", 'm', "N", 0, "I/Os in flight to keep track of (16384)", 0 },
+	{ "max-series", 's', "N", 0,
+	  "Devices times operations to keep metrics of (by the number of disks)", 0 },
+	{ "max-cgroups", 'c', "N", 0, "Cgroups to keep totals of (4096)", 0 },
 	{ "verbose", 'v', NULL, 0, "Say what libbpf says", 0 },
 	{}
 };
@@ -50,15 +54,26 @@ struct start {
 	const char *ring;
 	uint32_t devices[MAX_DEVICES];
 	unsigned int nr_devices;
-	unsigned int max_inflight;
+	struct table_sizes sizes;
 	bool verbose;
 };
+
+static unsigned int parse_size(struct argp_state *state, const char *option, const char *arg,
+			       unsigned int least, unsigned int most)
+{
+	unsigned long number;
+	char *end;
+
+	errno = 0;
+	number = strtoul(arg, &end, 0);
+	if (errno || *end || !*arg || *arg == '-' || number < least || number > most)
+		argp_error(state, "--%s is %u to %u, not '%s'", option, least, most, arg);
+	return number;
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct start *start = state->input;
-	unsigned long number;
-	char *end;
 
 	switch (key) {
 	case 'r':
@@ -80,11 +95,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		start->nr_devices++;
 		return 0;
 	case 'm':
-		errno = 0;
-		number = strtoul(arg, &end, 0);
-		if (errno || *end || number < 64 || number > 1 << 24)
-			argp_error(state, "--max-inflight is 64 to 16777216, not '%s'", arg);
-		start->max_inflight = number;
+		start->sizes.inflight = parse_size(state, "max-inflight", arg, 16, 1 << 22);
+		return 0;
+	case 's':
+		start->sizes.series = parse_size(state, "max-series", arg, 8, 1 << 14);
+		return 0;
+	case 'c':
+		start->sizes.cgroups = parse_size(state, "max-cgroups", arg, 8, 1 << 20);
 		return 0;
 	case 'v':
 		start->verbose = true;
@@ -272,8 +289,7 @@ static struct monad_storage *load(struct start *start, const struct monad_ring_i
 	memcpy(skel->rodata->op_of, compat.op_of, sizeof(compat.op_of));
 	memcpy(skel->rodata->flags_of, compat.flags_of, sizeof(compat.flags_of));
 	memcpy(skel->rodata->errno_of, compat.errno_of, sizeof(compat.errno_of));
-	bpf_map__set_max_entries(skel->maps.inflight, start->max_inflight);
-	bpf_map__set_max_entries(skel->maps.inflight_bios, start->max_inflight);
+	tables_size(skel, &start->sizes);
 
 	err = -monad_storage__load(skel);
 	if (err) {
@@ -300,6 +316,7 @@ static int fill_maps(struct start *start, const struct monad_ring_info *info, co
 	struct monad_storage_session session = {
 		.ring_id = info->ring_id,
 		.filtered = start->nr_devices > 0,
+		.shards = skel->rodata->shards,
 	};
 	struct timespec now;
 	uint32_t zero = 0;
@@ -405,7 +422,10 @@ static int attach_all(struct monad_storage *skel, unsigned int *attached)
 int cmd_start(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse_option, NULL, doc, NULL, NULL, NULL };
-	struct start start = { .ring = DEFAULT_RING, .max_inflight = 65536 };
+	struct start start = {
+		.ring = DEFAULT_RING,
+		.sizes = { .inflight = 16384, .cgroups = 4096 },
+	};
 	struct monad_ring_info info;
 	struct monad_storage *skel;
 	unsigned int attached;

@@ -7,7 +7,7 @@ BENCH_DIR := tools/testing/bench
 # Those that run natively, with bpf(2) at most ...
 BENCH_NATIVE := recorder_native recorder_library read_native read_live readers_native
 # ... and those that run in guests with the module.
-BENCH_GUEST := writers matrix two_writers
+BENCH_GUEST := writers matrix two_writers storage_io
 
 BENCH_PROGRAMS := $(addprefix $(O)/bench/,$(BENCH_NATIVE) $(BENCH_GUEST))
 

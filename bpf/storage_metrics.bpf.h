@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Resident metrics: what ended, added up per device and operation, per cgroup, and
+ * per error, from the start of the recording on and whether or not the ring took the
+ * event.
+ *
+ * Each sum is there several times, one for each of a few shards, and a CPU always
+ * adds to the same: one for all would have the CPUs wait for each other, and one for
+ * each CPU would be large where there are many. Whoever reads adds them up.
+ */
+#ifndef MONAD_STORAGE_METRICS_BPF_H
+#define MONAD_STORAGE_METRICS_BPF_H
+
+#include "storage.bpf.h"
+
+const volatile uint32_t series_shift;
+const volatile uint32_t cgroup_shift;
+const volatile uint32_t error_shift;
+/* entries of the tables: also the index of the first entry behind those of the table */
+const volatile uint32_t nr_series;
+const volatile uint32_t nr_cgroups;
+const volatile uint32_t nr_errors;
+/* a power of two */
+const volatile uint32_t shards;
+
+/* MONAD_STORAGE_SERIES_KEY to struct monad_storage_series and monad_storage_metrics */
+TABLE_MAP(series_keys, struct monad_storage_bucket);
+TABLE_MAP(series, struct monad_storage_series);
+TABLE_MAP(metrics, struct monad_storage_metrics);
+
+TABLE_MAP(cgroup_keys, struct monad_storage_bucket);
+TABLE_MAP(cgroups, struct monad_storage_cgroup);
+
+TABLE_MAP(error_keys, struct monad_storage_bucket);
+TABLE_MAP(errors, uint64_t);
+
+static __always_inline void add(uint64_t *to, u64 n)
+{
+	__sync_fetch_and_add(to, n);
+}
+
+static __always_inline u32 shard_of(u32 index)
+{
+	return index * shards + (bpf_get_smp_processor_id() & (shards - 1));
+}
+
+/* The first I/O of its kind on a device has ended. */
+static __always_inline u32 new_series(u64 key, struct gendisk *disk)
+{
+	struct monad_storage_series *new;
+	struct place p;
+
+	table_claim(&series_keys, series_shift, key, &p);
+	if (p.index == TABLE_NONE) {
+		count(MONAD_STORAGE_SERIES_FULL);
+		return nr_series;
+	}
+	new = bpf_map_lookup_elem(&series, &p.index);
+	if (new && disk) {
+		bpf_probe_read_kernel_str(new->disk, sizeof(new->disk), disk->disk_name);
+		new->bio_based = disk->fops->submit_bio != NULL;
+	}
+	return p.index;
+}
+
+static __always_inline struct monad_storage_metrics *metrics_of(u32 dev, u32 op,
+								struct gendisk *disk)
+{
+	u64 key = MONAD_STORAGE_SERIES_KEY(dev, op);
+	struct place p;
+	u32 index;
+
+	table_find(&series_keys, series_shift, key, &p);
+	index = shard_of(p.index == TABLE_NONE ? new_series(key, disk) : p.index);
+	return bpf_map_lookup_elem(&metrics, &index);
+}
+
+/* Places of the highest bit that is set, and 0 for 0. */
+static __always_inline u32 log2_of(u64 v)
+{
+	u32 n = 0;
+
+	if (v >> 32) {
+		v >>= 32;
+		n += 32;
+	}
+	if (v >> 16) {
+		v >>= 16;
+		n += 16;
+	}
+	if (v >> 8) {
+		v >>= 8;
+		n += 8;
+	}
+	if (v >> 4) {
+		v >>= 4;
+		n += 4;
+	}
+	if (v >> 2) {
+		v >>= 2;
+		n += 2;
+	}
+	return n + (v >> 1);
+}
+
+static __always_inline u32 bucket_of(u64 ns)
+{
+	u32 power;
+
+	/* A bucket includes its end, not its beginning. */
+	if (ns)
+		ns--;
+	if (ns < 1 << MONAD_STORAGE_FINE_SHIFT)
+		return ns;
+	if (ns >> MONAD_STORAGE_MAX_SHIFT)
+		return MONAD_STORAGE_BUCKETS - 1;
+	power = log2_of(ns) - MONAD_STORAGE_FINE_SHIFT;
+	return (power << MONAD_STORAGE_FINE_SHIFT) + (ns >> power);
+}
+
+static __always_inline void add_time(struct monad_storage_metrics *m,
+				     enum monad_storage_phase phase, u64 ns)
+{
+	u32 bucket = bucket_of(ns);
+
+	/* The verifier cannot know. */
+	if (bucket < MONAD_STORAGE_BUCKETS)
+		add(&m->bucket[phase][bucket], 1);
+	add(&m->sum_ns[phase], ns);
+}
+
+static __always_inline void count_error(u32 dev, u32 op, u32 error)
+{
+	struct place p;
+	uint64_t *n;
+
+	table_claim(&error_keys, error_shift, MONAD_STORAGE_ERROR_KEY(dev, op, error), &p);
+	if (p.index == TABLE_NONE)
+		p.index = nr_errors;
+	n = bpf_map_lookup_elem(&errors, &p.index);
+	if (n)
+		add(n, 1);
+}
+
+static __always_inline void measure_cgroup(const struct monad_storage_io *io,
+					   const struct io_times *t)
+{
+	u32 direction = MONAD_STORAGE_OTHERS, index;
+	struct monad_storage_cgroup *c;
+	struct place p = { .index = TABLE_NONE };
+
+	if (io->cgroup_id) {
+		table_find(&cgroup_keys, cgroup_shift, io->cgroup_id, &p);
+		if (p.index == TABLE_NONE)
+			table_claim(&cgroup_keys, cgroup_shift, io->cgroup_id, &p);
+	}
+	if (p.index == TABLE_NONE) {
+		if (io->cgroup_id)
+			count(MONAD_STORAGE_CGROUPS_FULL);
+		p.index = nr_cgroups;
+	}
+	index = shard_of(p.index);
+	c = bpf_map_lookup_elem(&cgroups, &index);
+	if (!c)
+		return;
+	if (io->op == MONAD_STORAGE_OP_READ)
+		direction = MONAD_STORAGE_READS;
+	else if (io->op == MONAD_STORAGE_OP_WRITE || io->op == MONAD_STORAGE_OP_ZONE_APPEND)
+		direction = MONAD_STORAGE_WRITES;
+	add(&c->ops[direction], 1);
+	add(&c->bytes[direction], io->bytes_done);
+	add(&c->total_ns[direction], t->total_ns);
+	if (io->error)
+		add(&c->errors, 1);
+}
+
+/* @io has ended, and is counted as @op. */
+static __always_inline void measure(const struct monad_storage_io *io, u32 op,
+				    const struct io_times *t, struct gendisk *disk)
+{
+	struct monad_storage_metrics *m = metrics_of(io->dev, op, disk);
+
+	if (m) {
+		add(&m->ops, 1);
+		add(&m->bytes, io->bytes_done);
+		if (t->flags & MONAD_STORAGE_F_QUEUE_NS)
+			add_time(m, MONAD_STORAGE_PHASE_QUEUE, t->queue_ns);
+		if (t->flags & MONAD_STORAGE_F_DEVICE_NS)
+			add_time(m, MONAD_STORAGE_PHASE_DEVICE, t->device_ns);
+		if (t->flags & MONAD_STORAGE_F_TOTAL_NS)
+			add_time(m, MONAD_STORAGE_PHASE_TOTAL, t->total_ns);
+		if (io->partials)
+			add(&m->partials, io->partials);
+		if (io->requeues_issued | io->requeues_unissued) {
+			add(&m->requeues_issued, io->requeues_issued);
+			add(&m->requeues_unissued, io->requeues_unissued);
+		}
+		if (io->flags & MONAD_STORAGE_F_TIMED_OUT)
+			add(&m->timeouts, 1);
+		if (io->error)
+			add(&m->errors, 1);
+	}
+	if (io->error)
+		count_error(io->dev, op, io->error);
+	if (op != MONAD_STORAGE_OP_CACHE_FLUSH)
+		measure_cgroup(io, t);
+}
+
+/* @io became part of another request. */
+static __always_inline void measure_merge(const struct monad_storage_io *io,
+					  struct gendisk *disk)
+{
+	struct monad_storage_metrics *m = metrics_of(io->dev, io->op, disk);
+
+	if (m)
+		add(&m->merged, 1);
+}
+
+#endif /* MONAD_STORAGE_METRICS_BPF_H */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How large the tables of the storage programs are: see bpf/storage_table.bpf.h. */
+#ifndef MONAD_STORAGE_TABLE_SIZES_H
+#define MONAD_STORAGE_TABLE_SIZES_H
+
+struct monad_storage;
+
+/* What is to find room; 0: as many as there seem to be. */
+struct table_sizes {
+	unsigned int inflight; /* requests, and as many bios */
+	unsigned int series;   /* devices times operations */
+	unsigned int cgroups;
+};
+
+/* Sizes the maps, and tells the programs; before they are loaded. */
+void tables_size(struct monad_storage *skel, const struct table_sizes *sizes);
+
+#endif /* MONAD_STORAGE_TABLE_SIZES_H */
