@@ -12,5 +12,6 @@
 #include "storage_requeue.bpf.c"
 #include "storage_complete.bpf.c"
 #include "storage_bio.bpf.c"
+#include "storage_cgroup.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";

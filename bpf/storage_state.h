@@ -152,6 +152,9 @@ struct monad_storage_series {
 	uint32_t reserved;
 };
 
+/* At most so many shards; there are a power of two. */
+#define MONAD_STORAGE_MAX_SHARDS 8
+
 /* What a cgroup's totals are split by. */
 enum monad_storage_direction {
 	MONAD_STORAGE_READS = 0,

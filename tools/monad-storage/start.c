@@ -400,6 +400,7 @@ static int attach_all(struct monad_storage *skel, unsigned int *attached)
 		skel->progs.storage_rq_merge,	  skel->progs.storage_rq_requeue,
 		skel->progs.storage_rq_issue,	  skel->progs.storage_getrq,
 		skel->progs.storage_io_start,	  skel->progs.storage_bio_queue,
+		skel->progs.storage_cgroup_release,
 	};
 	unsigned int core = 0;
 

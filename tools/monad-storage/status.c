@@ -62,6 +62,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const char *const hooks[] = {
 	"block_io_start", "block_getrq",  "block_rq_issue",  "block_rq_complete",
 	"block_rq_requeue", "block_rq_merge", "block_bio_queue", "block_bio_complete",
+	"cgroup_release",
 };
 
 #define NR_HOOKS ARRAY_SIZE(hooks)

@@ -14,7 +14,6 @@
 /* read, write, discard, flush, the device's own flush, write zeroes */
 #define USUAL_OPS 6
 
-#define MAX_SHARDS 8
 /* With more than this, metrics have fewer shards. */
 #define METRICS_BYTES (64 << 20)
 
@@ -67,7 +66,7 @@ static unsigned int choose_shards(unsigned int series)
 	int cpus = libbpf_num_possible_cpus();
 	unsigned int shards = 1;
 
-	while (shards < MAX_SHARDS && (int)shards < cpus &&
+	while (shards < MONAD_STORAGE_MAX_SHARDS && (int)shards < cpus &&
 	       (uint64_t)series * shards * 2 * sizeof(struct monad_storage_metrics) <=
 		       METRICS_BYTES)
 		shards *= 2;

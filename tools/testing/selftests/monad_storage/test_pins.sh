@@ -100,7 +100,7 @@ is $? 1 "a lock that is a link is not followed"
 is "$(ls /tmp/victim)" a "nothing was made behind it"
 rm /run/monad-storage.lock
 
-for arguments in "-m 4294967360" "-m 63" "-d 99:99" "-d -1:0" "-d no_such_disk"; do
+for arguments in "-m 4294967360" "-m 15" "-d 99:99" "-d -1:0" "-d no_such_disk"; do
 	# shellcheck disable=SC2086
 	monad-storage start $arguments >/dev/null 2>&1
 	at_least $? 1 "start $arguments: refused"

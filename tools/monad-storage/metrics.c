@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "disk.h"
+#include "event.h"
+#include "metrics.h"
+#include "monad_storage.h"
+#include "pins.h"
+#include "printable.h"
+#include "tables.h"
+
+const char *metrics_op_name(uint32_t op)
+{
+	return op == MONAD_STORAGE_OP_CACHE_FLUSH ? "cache_flush" : op_name(op);
+}
+
+/* The disk's name of today, so that it is the one other tools show. */
+static void name_disk(struct metrics_series *s, const char *noted)
+{
+	char number[32];
+
+	if (!s->dev) {
+		snprintf(s->disk, sizeof(s->disk), "none");
+		return;
+	}
+	disk_name(s->dev, s->disk, sizeof(s->disk));
+	snprintf(number, sizeof(number), "%u:%u", s->dev >> 20, s->dev & 0xfffff);
+	if (!strcmp(s->disk, number) && *noted)
+		printable(s->disk, sizeof(s->disk), noted);
+}
+
+static int compare_series(const void *a, const void *b)
+{
+	const struct metrics_series *x = a, *y = b;
+	int diff = strverscmp(x->disk, y->disk);
+
+	if (!diff)
+		diff = (x->dev > y->dev) - (x->dev < y->dev);
+	return diff ? diff : (int)x->op - (int)y->op;
+}
+
+static int read_series(struct metrics *metrics, unsigned int shards)
+{
+	struct table series = {}, counters = {};
+	size_t at = 0, room = 0;
+	uint64_t key;
+	int err;
+
+	err = table_open(&series, "series_keys", "series", sizeof(struct monad_storage_series), 1);
+	if (!err)
+		err = table_open(&counters, "series_keys", "metrics",
+				 sizeof(struct monad_storage_metrics), shards);
+	if (!err && !counters.behind)
+		err = -EPROTO;
+	while (!err && (key = table_next(&counters, &at))) {
+		const struct monad_storage_series *noted = table_entry(&series, at - 1);
+		char name[sizeof(noted->disk)];
+		struct metrics_series *s;
+
+		if (metrics->nr_series == room) {
+			room = room * 2 + 16;
+			metrics->series = xrealloc(metrics->series, room * sizeof(*s));
+		}
+		s = &metrics->series[metrics->nr_series++];
+		memset(s, 0, sizeof(*s));
+		s->dev = MONAD_STORAGE_SERIES_DEV(key);
+		s->op = MONAD_STORAGE_SERIES_OP(key);
+		s->bio_based = noted->bio_based;
+		memcpy(name, noted->disk, sizeof(name));
+		name[sizeof(name) - 1] = '\0';
+		name_disk(s, name);
+		table_sum(&counters, at - 1, &s->sum);
+	}
+	if (!err)
+		table_sum(&counters, counters.nr, &metrics->unknown);
+	table_close(&series);
+	table_close(&counters);
+	if (metrics->nr_series)
+		qsort(metrics->series, metrics->nr_series, sizeof(*metrics->series),
+		      compare_series);
+	return err;
+}
+
+static int compare_cgroups(const void *a, const void *b)
+{
+	const struct metrics_cgroup *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int read_cgroups(struct metrics *metrics, unsigned int shards)
+{
+	size_t at = 0, room = 0;
+	struct table table;
+	uint64_t key;
+	int err;
+
+	err = table_open(&table, "cgroup_keys", "cgroups", sizeof(struct monad_storage_cgroup),
+			 shards);
+	if (!err && table.behind < 2)
+		err = -EPROTO;
+	while (!err && (key = table_next(&table, &at))) {
+		if (metrics->nr_cgroups == room) {
+			room = room * 2 + 16;
+			metrics->cgroups = xrealloc(metrics->cgroups,
+						    room * sizeof(*metrics->cgroups));
+		}
+		metrics->cgroups[metrics->nr_cgroups].id = key;
+		table_sum(&table, at - 1, &metrics->cgroups[metrics->nr_cgroups++].sum);
+	}
+	if (!err) {
+		table_sum(&table, table.nr, &metrics->unknown_cgroup);
+		table_sum(&table, table.nr + 1, &metrics->gone_cgroups);
+	}
+	table_close(&table);
+	if (metrics->nr_cgroups)
+		qsort(metrics->cgroups, metrics->nr_cgroups, sizeof(*metrics->cgroups),
+		      compare_cgroups);
+	return err;
+}
+
+static int compare_errors(const void *a, const void *b)
+{
+	const struct metrics_error *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	if (x->op != y->op)
+		return x->op < y->op ? -1 : 1;
+	return (int)x->error - (int)y->error;
+}
+
+static int read_errors(struct metrics *metrics)
+{
+	size_t at = 0, room = 0;
+	struct table table;
+	uint64_t key;
+	int err;
+
+	err = table_open(&table, "error_keys", "errors", sizeof(uint64_t), 1);
+	if (!err && !table.behind)
+		err = -EPROTO;
+	while (!err && (key = table_next(&table, &at))) {
+		struct metrics_error *e;
+
+		if (metrics->nr_errors == room) {
+			room = room * 2 + 16;
+			metrics->errors = xrealloc(metrics->errors, room * sizeof(*e));
+		}
+		e = &metrics->errors[metrics->nr_errors++];
+		e->dev = MONAD_STORAGE_SERIES_DEV(key);
+		e->op = MONAD_STORAGE_SERIES_OP(key);
+		e->error = MONAD_STORAGE_ERROR_ERRNO(key);
+		table_sum(&table, at - 1, &e->count);
+	}
+	if (!err)
+		table_sum(&table, table.nr, &metrics->unknown_errors);
+	table_close(&table);
+	if (metrics->nr_errors)
+		qsort(metrics->errors, metrics->nr_errors, sizeof(*metrics->errors),
+		      compare_errors);
+	return err;
+}
+
+int metrics_read(struct metrics *metrics)
+{
+	struct monad_storage_session session;
+	struct timespec now;
+	int err;
+
+	memset(metrics, 0, sizeof(*metrics));
+	err = pins_read_session(&session);
+	if (err)
+		return err;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	metrics->taken_ns = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+	metrics->started_ns = session.started_ns;
+	err = read_series(metrics, session.shards);
+	if (!err)
+		err = read_cgroups(metrics, session.shards);
+	if (!err)
+		err = read_errors(metrics);
+	if (err)
+		metrics_free(metrics);
+	return err;
+}
+
+void metrics_free(struct metrics *metrics)
+{
+	free(metrics->series);
+	free(metrics->cgroups);
+	free(metrics->errors);
+	memset(metrics, 0, sizeof(*metrics));
+}
+
+static void subtract(void *from, const void *what, size_t size)
+{
+	const uint64_t *before = what;
+	uint64_t *now = from;
+
+	for (size_t i = 0; i < size / sizeof(*now); i++)
+		now[i] -= before[i];
+}
+
+void metrics_since(struct metrics *now, const struct metrics *before)
+{
+	if (now->started_ns != before->started_ns)
+		return;
+	for (size_t i = 0; i < now->nr_series; i++) {
+		struct metrics_series *s = &now->series[i];
+
+		for (size_t k = 0; k < before->nr_series; k++) {
+			const struct metrics_series *old = &before->series[k];
+
+			if (old->dev == s->dev && old->op == s->op)
+				subtract(&s->sum, &old->sum, sizeof(s->sum));
+		}
+	}
+	for (size_t i = 0, k = 0; i < now->nr_cgroups; i++) {
+		struct metrics_cgroup *c = &now->cgroups[i];
+
+		while (k < before->nr_cgroups && before->cgroups[k].id < c->id)
+			k++;
+		if (k < before->nr_cgroups && before->cgroups[k].id == c->id)
+			subtract(&c->sum, &before->cgroups[k].sum, sizeof(c->sum));
+	}
+	for (size_t i = 0; i < now->nr_errors; i++) {
+		struct metrics_error *e = &now->errors[i];
+
+		for (size_t k = 0; k < before->nr_errors; k++) {
+			const struct metrics_error *old = &before->errors[k];
+
+			if (!compare_errors(e, old))
+				e->count -= old->count;
+		}
+	}
+	subtract(&now->unknown, &before->unknown, sizeof(now->unknown));
+	subtract(&now->unknown_cgroup, &before->unknown_cgroup, sizeof(now->unknown_cgroup));
+	subtract(&now->gone_cgroups, &before->gone_cgroups, sizeof(now->gone_cgroups));
+	now->unknown_errors -= before->unknown_errors;
+}
+
+uint64_t metrics_bucket_end(unsigned int bucket)
+{
+	const unsigned int fine = 1 << MONAD_STORAGE_FINE_SHIFT;
+	unsigned int power;
+
+	if (bucket >= MONAD_STORAGE_BUCKETS - 1)
+		return UINT64_MAX;
+	if (bucket < fine)
+		return bucket + 1;
+	power = bucket / fine - 1;
+	return (uint64_t)(fine + bucket % fine + 1) << power;
+}
+
+uint64_t metrics_samples(const struct monad_storage_metrics *m, enum monad_storage_phase phase)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < MONAD_STORAGE_BUCKETS; i++)
+		sum += m->bucket[phase][i];
+	return sum;
+}
+
+uint64_t metrics_percentile(const struct monad_storage_metrics *m, enum monad_storage_phase phase,
+			    double percent)
+{
+	double want = (double)metrics_samples(m, phase) * percent / 100;
+	uint64_t seen = 0;
+
+	for (unsigned int i = 0; i < MONAD_STORAGE_BUCKETS; i++) {
+		seen += m->bucket[phase][i];
+		if (seen && (double)seen >= want)
+			return metrics_bucket_end(i);
+	}
+	return 0;
+}

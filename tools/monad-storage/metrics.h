@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the programs have added up since the start (storage_state.h), read out of
+ * their maps: no event is lost to it, and no ring is looked at.
+ */
+#ifndef MONAD_STORAGE_METRICS_H
+#define MONAD_STORAGE_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "storage_state.h"
+
+/* Operations of one kind on one device. */
+struct metrics_series {
+	uint32_t dev;   /* major << 20 | minor */
+	uint32_t op;    /* enum monad_storage_op, or MONAD_STORAGE_OP_CACHE_FLUSH */
+	bool bio_based;
+	char disk[32];  /* as it is called now; as it was called, if it is gone */
+	struct monad_storage_metrics sum;
+};
+
+struct metrics_cgroup {
+	uint64_t id;
+	struct monad_storage_cgroup sum;
+};
+
+/* Operations of one kind on one device that failed in one way. */
+struct metrics_error {
+	uint32_t dev;
+	uint32_t op;
+	uint32_t error; /* errno */
+	uint64_t count;
+};
+
+struct metrics {
+	uint64_t taken_ns;   /* CLOCK_MONOTONIC */
+	uint64_t started_ns; /* CLOCK_REALTIME: of the recording */
+	/* by name of the disk, then operation */
+	struct metrics_series *series;
+	size_t nr_series;
+	/* by id */
+	struct metrics_cgroup *cgroups;
+	size_t nr_cgroups;
+	/* by device, operation, error */
+	struct metrics_error *errors;
+	size_t nr_errors;
+	/* for which there was no room in a table; their device, cgroup or error is not known */
+	struct monad_storage_metrics unknown;
+	struct monad_storage_cgroup unknown_cgroup; /* and what is charged to none */
+	uint64_t unknown_errors;
+	/* of cgroups that do not exist any more */
+	struct monad_storage_cgroup gone_cgroups;
+};
+
+/* Reads all of it; 0, or -errno when nothing is recording. metrics_free() after it. */
+int metrics_read(struct metrics *metrics);
+void metrics_free(struct metrics *metrics);
+
+/*
+ * What was added between two reads, into @now. What was started anew since @before
+ * is left as it is.
+ */
+void metrics_since(struct metrics *now, const struct metrics *before);
+
+/* The longest time that goes into a bucket, in ns; UINT64_MAX for the last. */
+uint64_t metrics_bucket_end(unsigned int bucket);
+
+/* All samples of a phase. */
+uint64_t metrics_samples(const struct monad_storage_metrics *m, enum monad_storage_phase phase);
+
+/*
+ * The time that @percent of the samples did not exceed, at most 12.5 % too high and
+ * never too low; 0 without samples.
+ */
+uint64_t metrics_percentile(const struct monad_storage_metrics *m, enum monad_storage_phase phase,
+			    double percent);
+
+/* "read", ..., "cache_flush" */
+const char *metrics_op_name(uint32_t op);
+
+#endif /* MONAD_STORAGE_METRICS_H */
