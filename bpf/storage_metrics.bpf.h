@@ -11,6 +11,7 @@
 #ifndef MONAD_STORAGE_METRICS_BPF_H
 #define MONAD_STORAGE_METRICS_BPF_H
 
+#include "latency_bucket.h"
 #include "storage.bpf.h"
 
 const volatile uint32_t series_shift;
@@ -75,53 +76,10 @@ static __always_inline struct monad_storage_metrics *metrics_of(u32 dev, u32 op,
 	return bpf_map_lookup_elem(&metrics, &index);
 }
 
-/* Places of the highest bit that is set, and 0 for 0. */
-static __always_inline u32 log2_of(u64 v)
-{
-	u32 n = 0;
-
-	if (v >> 32) {
-		v >>= 32;
-		n += 32;
-	}
-	if (v >> 16) {
-		v >>= 16;
-		n += 16;
-	}
-	if (v >> 8) {
-		v >>= 8;
-		n += 8;
-	}
-	if (v >> 4) {
-		v >>= 4;
-		n += 4;
-	}
-	if (v >> 2) {
-		v >>= 2;
-		n += 2;
-	}
-	return n + (v >> 1);
-}
-
-static __always_inline u32 bucket_of(u64 ns)
-{
-	u32 power;
-
-	/* A bucket includes its end, not its beginning. */
-	if (ns)
-		ns--;
-	if (ns < 1 << MONAD_STORAGE_FINE_SHIFT)
-		return ns;
-	if (ns >> MONAD_STORAGE_MAX_SHIFT)
-		return MONAD_STORAGE_BUCKETS - 1;
-	power = log2_of(ns) - MONAD_STORAGE_FINE_SHIFT;
-	return (power << MONAD_STORAGE_FINE_SHIFT) + (ns >> power);
-}
-
 static __always_inline void add_time(struct monad_storage_metrics *m,
 				     enum monad_storage_phase phase, u64 ns)
 {
-	u32 bucket = bucket_of(ns);
+	u32 bucket = latency_bucket(ns);
 
 	/* The verifier cannot know. */
 	if (bucket < MONAD_STORAGE_BUCKETS)

@@ -17,6 +17,10 @@ static const struct {
 	{ "start", cmd_start, "start recording; it goes on by itself" },
 	{ "stop", cmd_stop, "stop recording; what was recorded stays" },
 	{ "status", cmd_status, "say whether it records, what it counted and lost" },
+	{ "latency", cmd_latency, "how long I/O took: percentiles, histograms" },
+	{ "cgroups", cmd_cgroups, "how much I/O each cgroup is charged with" },
+	{ "errors", cmd_errors, "what failed, timed out or had to be done again" },
+	{ "inflight", cmd_inflight, "what is under way now, oldest first, and whose it is" },
 	{ "trace", cmd_trace, "print I/O as it happens" },
 	{ "replay", cmd_replay, "print or sum up I/O that happened before" },
 };

@@ -196,6 +196,24 @@ void metrics_free(struct metrics *metrics)
 	memset(metrics, 0, sizeof(*metrics));
 }
 
+int metrics_read_or_complain(struct metrics *metrics)
+{
+	int err = metrics_read(metrics);
+
+	if (err)
+		pins_complain(err);
+	return err;
+}
+
+static void *copy(const void *from, size_t n, size_t size)
+{
+	void *to = xcalloc(n ? n : 1, size);
+
+	if (n)
+		memcpy(to, from, n * size);
+	return to;
+}
+
 static void subtract(void *from, const void *what, size_t size)
 {
 	const uint64_t *before = what;
@@ -205,76 +223,61 @@ static void subtract(void *from, const void *what, size_t size)
 		now[i] -= before[i];
 }
 
-void metrics_since(struct metrics *now, const struct metrics *before)
+/* What there was of the same @before, or NULL. There are few of them. */
+static const struct metrics_series *old_series(const struct metrics *before,
+					       const struct metrics_series *s)
 {
+	for (size_t i = 0; i < before->nr_series; i++) {
+		if (before->series[i].dev == s->dev && before->series[i].op == s->op)
+			return &before->series[i];
+	}
+	return NULL;
+}
+
+static const struct metrics_error *old_error(const struct metrics *before,
+					     const struct metrics_error *e)
+{
+	return bsearch(e, before->errors, before->nr_errors, sizeof(*e), compare_errors);
+}
+
+/* One that comes again with the same id after it was gone cannot have fewer. */
+static const struct metrics_cgroup *old_cgroup(const struct metrics *before,
+					       const struct metrics_cgroup *c)
+{
+	return bsearch(c, before->cgroups, before->nr_cgroups, sizeof(*c), compare_cgroups);
+}
+
+void metrics_since(struct metrics *since, const struct metrics *now, const struct metrics *before)
+{
+	*since = *now;
+	since->series = copy(now->series, now->nr_series, sizeof(*now->series));
+	since->cgroups = copy(now->cgroups, now->nr_cgroups, sizeof(*now->cgroups));
+	since->errors = copy(now->errors, now->nr_errors, sizeof(*now->errors));
 	if (now->started_ns != before->started_ns)
 		return;
-	for (size_t i = 0; i < now->nr_series; i++) {
-		struct metrics_series *s = &now->series[i];
+	for (size_t i = 0; i < since->nr_series; i++) {
+		struct metrics_series *s = &since->series[i];
+		const struct metrics_series *old = old_series(before, s);
 
-		for (size_t k = 0; k < before->nr_series; k++) {
-			const struct metrics_series *old = &before->series[k];
-
-			if (old->dev == s->dev && old->op == s->op)
-				subtract(&s->sum, &old->sum, sizeof(s->sum));
-		}
+		if (old)
+			subtract(&s->sum, &old->sum, sizeof(s->sum));
 	}
-	for (size_t i = 0, k = 0; i < now->nr_cgroups; i++) {
-		struct metrics_cgroup *c = &now->cgroups[i];
+	for (size_t i = 0; i < since->nr_cgroups; i++) {
+		struct metrics_cgroup *c = &since->cgroups[i];
+		const struct metrics_cgroup *old = old_cgroup(before, c);
 
-		while (k < before->nr_cgroups && before->cgroups[k].id < c->id)
-			k++;
-		if (k < before->nr_cgroups && before->cgroups[k].id == c->id)
-			subtract(&c->sum, &before->cgroups[k].sum, sizeof(c->sum));
+		if (old)
+			subtract(&c->sum, &old->sum, sizeof(c->sum));
 	}
-	for (size_t i = 0; i < now->nr_errors; i++) {
-		struct metrics_error *e = &now->errors[i];
+	for (size_t i = 0; i < since->nr_errors; i++) {
+		struct metrics_error *e = &since->errors[i];
+		const struct metrics_error *old = old_error(before, e);
 
-		for (size_t k = 0; k < before->nr_errors; k++) {
-			const struct metrics_error *old = &before->errors[k];
-
-			if (!compare_errors(e, old))
-				e->count -= old->count;
-		}
+		if (old)
+			e->count -= old->count;
 	}
-	subtract(&now->unknown, &before->unknown, sizeof(now->unknown));
-	subtract(&now->unknown_cgroup, &before->unknown_cgroup, sizeof(now->unknown_cgroup));
-	subtract(&now->gone_cgroups, &before->gone_cgroups, sizeof(now->gone_cgroups));
-	now->unknown_errors -= before->unknown_errors;
-}
-
-uint64_t metrics_bucket_end(unsigned int bucket)
-{
-	const unsigned int fine = 1 << MONAD_STORAGE_FINE_SHIFT;
-	unsigned int power;
-
-	if (bucket >= MONAD_STORAGE_BUCKETS - 1)
-		return UINT64_MAX;
-	if (bucket < fine)
-		return bucket + 1;
-	power = bucket / fine - 1;
-	return (uint64_t)(fine + bucket % fine + 1) << power;
-}
-
-uint64_t metrics_samples(const struct monad_storage_metrics *m, enum monad_storage_phase phase)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int i = 0; i < MONAD_STORAGE_BUCKETS; i++)
-		sum += m->bucket[phase][i];
-	return sum;
-}
-
-uint64_t metrics_percentile(const struct monad_storage_metrics *m, enum monad_storage_phase phase,
-			    double percent)
-{
-	double want = (double)metrics_samples(m, phase) * percent / 100;
-	uint64_t seen = 0;
-
-	for (unsigned int i = 0; i < MONAD_STORAGE_BUCKETS; i++) {
-		seen += m->bucket[phase][i];
-		if (seen && (double)seen >= want)
-			return metrics_bucket_end(i);
-	}
-	return 0;
+	subtract(&since->unknown, &before->unknown, sizeof(since->unknown));
+	subtract(&since->unknown_cgroup, &before->unknown_cgroup, sizeof(since->unknown_cgroup));
+	subtract(&since->gone_cgroups, &before->gone_cgroups, sizeof(since->gone_cgroups));
+	since->unknown_errors -= before->unknown_errors;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "interval.h"
 #include "storage_state.h"
 
 /* Operations of one kind on one device. */
@@ -58,11 +59,24 @@ struct metrics {
 int metrics_read(struct metrics *metrics);
 void metrics_free(struct metrics *metrics);
 
+/* The same, with a message. */
+int metrics_read_or_complain(struct metrics *metrics);
+
 /*
- * What was added between two reads, into @now. What was started anew since @before
- * is left as it is.
+ * What was added between two reads: all there is @now if the recording was started anew
+ * meanwhile. metrics_free() is for @since, too.
  */
-void metrics_since(struct metrics *now, const struct metrics *before);
+void metrics_since(struct metrics *since, const struct metrics *now,
+		   const struct metrics *before);
+
+/* Shows @metrics, as @what says. @window_ns: of an interval that long; 0: since the start. */
+typedef void metrics_show_fn(const void *what, struct metrics *metrics, uint64_t window_ns);
+
+/*
+ * Has what there is shown: once, or what was added in each interval, until there are
+ * no more or somebody interrupts. An exit status.
+ */
+int metrics_show(struct interval *interval, metrics_show_fn *show, const void *what);
 
 /* The longest time that goes into a bucket, in ns; UINT64_MAX for the last. */
 uint64_t metrics_bucket_end(unsigned int bucket);

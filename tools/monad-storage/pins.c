@@ -166,6 +166,19 @@ int pins_open_map(const char *name, size_t value_size)
 	return fd;
 }
 
+void pins_complain(int err)
+{
+	if (err == -ENOENT)
+		error("not recording: 'monad-storage start' begins it");
+	else if (err == -EPERM || err == -EACCES)
+		error("looking at what is recorded takes root");
+	else if (err == -EPROTO)
+		error("what is recording is of another version of this program: stop it with that "
+		      "one, or 'monad-storage stop', and start it again");
+	else
+		error("reading what was recorded: %s", strerror(-err));
+}
+
 int pins_read_session(struct monad_storage_session *session)
 {
 	int fd = pins_open_map(PIN_SESSION, sizeof(*session));

@@ -42,6 +42,9 @@ int pins_remove(void);
 /* A pinned map with values of that size, or -errno; -EPROTO if they are not of that size. */
 int pins_open_map(const char *name, size_t value_size);
 
+/* Says why there is nothing to read, for the -errno of one of the functions below. */
+void pins_complain(int err);
+
 /* What is recorded, and for which ring; 0, or -errno when it is not (quite) started. */
 int pins_read_session(struct monad_storage_session *session);
 

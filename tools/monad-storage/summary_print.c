@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bar.h"
 #include "disk.h"
 #include "human.h"
 #include "losses.h"
@@ -16,7 +17,6 @@
 #define HISTOGRAM_MIN_OPS 10
 /* This many empty lines of a histogram in a row are left out. */
 #define HISTOGRAM_GAP 3
-#define BAR_WIDTH 40
 
 static const char *const phase_names[PHASES] = { "queue", "device", "total" };
 
@@ -81,17 +81,6 @@ static void print_rows(struct summary_row **rows, unsigned int n)
 			       row_disk(row, name), row_op(row), row->timeouts, row->requeues,
 			       row->orphans);
 	}
-}
-
-static void print_bar(uint64_t count, uint64_t most)
-{
-	unsigned long length = most ? (count * BAR_WIDTH + most - 1) / most : 0;
-
-	if (length)
-		putchar(' ');
-	for (unsigned long i = 0; i < length; i++)
-		putchar('#');
-	putchar('\n');
 }
 
 static bool power_is_empty(const struct summary_row *row, unsigned int power)

@@ -4,3 +4,4 @@
 
 -include tools/testing/unit/lib.mk
 -include tools/testing/unit/recorder.mk
+-include tools/testing/unit/storage.mk

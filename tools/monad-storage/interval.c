@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <time.h>
+
+#include "interrupt.h"
+#include "interval.h"
+#include "monad_storage.h"
+#include "parse.h"
+
+/* So that a screen can be read, and a sum cannot overflow. */
+#define LEAST_NS 10000000ULL
+#define MOST_NS (365ULL * 24 * 3600 * NSEC_PER_SEC)
+
+error_t interval_parse(struct interval *interval, const char *arg, struct argp_state *state)
+{
+	switch (state->arg_num) {
+	case 0:
+		if (parse_duration(arg, &interval->ns) || interval->ns < LEAST_NS ||
+		    interval->ns > MOST_NS)
+			argp_error(state, "'%s' is no interval; say 1, 500ms, 10s", arg);
+		return 0;
+	case 1:
+		if (!parse_u64(arg, &interval->count) || !interval->count)
+			argp_error(state, "'%s' is no count of intervals", arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+bool interval_next(struct interval *interval)
+{
+	struct timespec ts;
+
+	if (!interval->next_ns) {
+		clock_gettime(CLOCK_MONOTONIC, &ts);
+		interval->next_ns = ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+		if (!interval->count)
+			interval->count = UINT64_MAX;
+	}
+	if (!interval->count)
+		return false;
+	interval->count--;
+	interval->next_ns += interval->ns;
+	ts.tv_sec = interval->next_ns / NSEC_PER_SEC;
+	ts.tv_nsec = interval->next_ns % NSEC_PER_SEC;
+	while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
+	return !interrupted;
+}

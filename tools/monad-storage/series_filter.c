@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "disk.h"
+#include "event.h"
+#include "monad_storage.h"
+#include "series_filter.h"
+#include "storage_state.h"
+
+static const struct argp_option options[] = {
+	{ "device", 'd', "DISK", 0, "Only this disk; may be given again", 1 },
+	{ "op", 'o', "OP", 0,
+	  "Only this operation (read, write, flush, discard, cache_flush, ...); may be given "
+	  "again", 1 },
+	{}
+};
+
+static void add_disk(struct series_filter *filter, const char *name)
+{
+	switch (disk_find(name, &filter->devs[filter->nr_devs])) {
+	case DISK_FOUND:
+	case DISK_GONE_NUMBER:
+		filter->nr_devs++;
+		return;
+	case DISK_GONE:
+		filter->names[filter->nr_names++] = strncmp(name, "/dev/", 5) ? name : name + 5;
+		return;
+	case DISK_INVALID:
+		exit(EXIT_FAILED);
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct series_filter *filter = state->input;
+	int op;
+
+	switch (key) {
+	case 'd':
+		if (filter->nr_devs == SERIES_FILTER_MAX || filter->nr_names == SERIES_FILTER_MAX)
+			argp_error(state, "no more than %d disks", SERIES_FILTER_MAX);
+		add_disk(filter, arg);
+		return 0;
+	case 'o':
+		op = strcmp(arg, "cache_flush") ? op_by_name(arg) : MONAD_STORAGE_OP_CACHE_FLUSH;
+		if (op < 0)
+			argp_error(state, "no operation '%s'; there are read, write, flush, "
+				   "discard, cache_flush, secure_erase, write_zeroes, zone_append, "
+				   "zone_open, zone_close, zone_finish, zone_reset, "
+				   "zone_reset_all, drv_in, drv_out, other", arg);
+		filter->ops |= 1U << op;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp series_filter_argp = { options, parse_option, NULL, NULL, NULL, NULL, NULL };
+
+bool series_filter(const struct series_filter *filter, uint32_t dev, const char *disk, uint32_t op)
+{
+	if (filter->ops && !(filter->ops >> op & 1))
+		return false;
+	if (!filter->nr_devs && !filter->nr_names)
+		return true;
+	for (unsigned int i = 0; i < filter->nr_devs; i++) {
+		if (filter->devs[i] == dev)
+			return true;
+	}
+	for (unsigned int i = 0; i < filter->nr_names; i++) {
+		if (!strcmp(filter->names[i], disk))
+			return true;
+	}
+	return false;
+}

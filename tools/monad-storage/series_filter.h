@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which disks and operations a command is about, and the options that say so. */
+#ifndef MONAD_STORAGE_SERIES_FILTER_H
+#define MONAD_STORAGE_SERIES_FILTER_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SERIES_FILTER_MAX 64
+
+struct series_filter {
+	uint32_t devs[SERIES_FILTER_MAX];
+	unsigned int nr_devs;
+	const char *names[SERIES_FILTER_MAX]; /* of disks that are gone */
+	unsigned int nr_names;
+	uint32_t ops; /* a bit each, that of the device's own flushes too; 0: all */
+};
+
+/* -d and -o: a child parser for argp; its input is the struct series_filter. */
+extern const struct argp series_filter_argp;
+
+bool series_filter(const struct series_filter *filter, uint32_t dev, const char *disk,
+		   uint32_t op);
+
+#endif /* MONAD_STORAGE_SERIES_FILTER_H */

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# What hangs is shown while it hangs, with its age, its owner and how far it got; and
+# the number of those under way is the kernel's own.
+#
+# needs: modules=null_blk,scsi_debug,sd_mod,dm-mod,dm-delay programs=dd,dmsetup,blockdev
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "${0%/*}/lib.sh"
+
+# field DISK FILTER: of what is in flight on it
+field()
+{
+	monad-storage inflight --json -d "$1" | jq -r ".inflight | $2"
+}
+
+# A driver that never answers, until it is told to.
+make_scsi_debug dev_size_mb=64 delay=1
+disk=$made_disk
+settle
+start_recording
+is "$(monad-storage inflight)" "nothing is under way" "at first nothing is"
+echo 4 >/sys/bus/pseudo/drivers/scsi_debug/opts
+echo 1 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
+echo 3 >"/sys/block/$disk/device/timeout"
+dd if="/dev/$disk" of=/dev/null bs=4k count=1 skip=5 iflag=direct 2>/dev/null &
+pid=$!
+sleep 1
+is "$(field "$disk" '[.[] | .state, .op, .sector, .bytes, .comm, .issues] | join(" ")')" \
+	"issued read 40 4096 dd 1" "a read that hangs"
+is "$(field "$disk" '.[].tgid')" $pid "whose"
+at_least "$(field "$disk" '.[].age_ns')" 500000000 "since when"
+is "$(monad-storage inflight --json -d "$disk" | jq '[.inflight[] |
+	select(.state == "issued")] | length')" \
+	"$(awk '{ print $1 + $2 }' "/sys/block/$disk/inflight")" \
+	"as many as /sys/block/$disk/inflight has"
+is "$(monad-storage inflight --min-age 1h)" "nothing is under way" "not for an hour, though"
+is "$(monad-storage inflight --min-age 300ms | grep -c ' issued .* read ')" 1 "but for 300 ms"
+monad-storage inflight | sed 's/^/# /'
+echo 0 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
+wait $pid
+is "$(monad-storage inflight -d "$disk")" "nothing is under way" "after it timed out, nothing"
+
+# Bios on a device that is slow, and the device below.
+make_null_blk nullb_a
+below=$made_disk
+echo "0 $(blockdev --getsz "/dev/$below") delay /dev/$below 0 3000" | dmsetup create slow
+dm=$(basename "$(readlink -f /dev/mapper/slow)")
+settle
+dd if=/dev/mapper/slow of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null &
+pid=$!
+sleep 0.7
+is "$(field "$dm" '[.[] | .state, .op, .comm] | join(" ")')" "bio read dd" "a bio that dm holds"
+is "$(field "$below" length)" 0 "is not with the disk below"
+wait $pid
+is "$(monad-storage inflight)" "nothing is under way" "in the end nothing is"
+dmsetup remove slow
+
+monad-storage stop >/dev/null
+monad-storage inflight >/dev/null 2>&1
+is $? 1 "not recording: an error"
+done_testing

@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the programs add up by themselves: equal to /proc/diskstats and to what the
+# events say, per operation; histograms that hold each I/O once; errors by what they
+# were; cgroups, also those that are gone; and what happens when there is no room.
+#
+# needs: modules=null_blk,scsi_debug,sd_mod,dm-mod,mq-deadline programs=fio,dd,dmsetup,blkdiscard
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "${0%/*}/lib.sh"
+
+# metric DISK OP FIELD: since the start
+metric()
+{
+	monad-storage latency --json | jq -r --arg disk "$1" --arg op "$2" \
+		"[.series[] | select(.disk == \$disk and .op == \$op) | .$3] | add // 0"
+}
+
+# The seven numbers of diskstats.
+diskstats_from_metrics()
+{
+	monad-storage latency --json | jq -r --arg disk "$1" '
+		[.series[] | select(.disk == $disk)] |
+		def sum(f; ops): [.[] | select(.op as $op | ops | index($op)) | f] | add // 0;
+		(["write", "flush", "write_zeroes", "secure_erase", "zone_append"]) as $writes |
+		[sum(.ops; ["read"]), sum(.bytes; ["read"]) / 512,
+		 sum(.ops; $writes), sum(.bytes; $writes) / 512,
+		 sum(.ops; ["discard"]), sum(.bytes; ["discard"]) / 512,
+		 sum(.ops; ["cache_flush"])] | join(" ")'
+}
+
+make_null_blk nullb_a discard=1 cache_size=4 irqmode=2 completion_nsec=20000 submit_queues=2
+disk=$made_disk
+echo mq-deadline >"/sys/block/$disk/queue/scheduler" 2>/dev/null
+settle
+start_recording
+before=$(diskstats "$disk")
+runs "fio: two jobs, mixed" fio --output=/dev/null --direct=1 --ioengine=psync --bs=4k-64k \
+	--rw=randrw --size=64m --io_size=4m --randseed=1 --numjobs=2 --name=m --filename="/dev/$disk"
+runs "fio: fsync now and then" fio --output=/dev/null --direct=0 --ioengine=psync \
+	--bs=4k --rw=randwrite --size=64m --io_size=1m --fsync=16 --name=f --filename="/dev/$disk"
+runs "blkdiscard" blkdiscard -o 1M -l 8M "/dev/$disk"
+settle
+summarize
+after=$(diskstats "$disk")
+is "$(diskstats_from_metrics "$disk")" "$(difference "$before" "$after")" \
+	"totals and /proc/diskstats agree"
+for op in read write flush discard; do
+	is "$(metric "$disk" $op ops)" "$(ops "$disk" $op)" "$op: as many as there are events"
+	is "$(metric "$disk" $op total.samples)" "$(ops "$disk" $op total.samples)" \
+		"$op: as many times in the histogram"
+	is "$(monad-storage latency --json | jq --arg disk "$disk" --arg op $op '[.series[] |
+		select(.disk == $disk and .op == $op) | .total.buckets[].count] | add')" \
+		"$(ops "$disk" $op total.samples)" "$op: each in one bucket"
+	is "$(metric "$disk" $op total.sum_ns)" "$(ops "$disk" $op total.sum_ns)" \
+		"$op: and the sum of all times"
+done
+at_least "$(metric "$disk" write merged)" 0 "merges are there"
+monad-storage latency | sed 's/^/# /'
+monad-storage latency -H -d "$disk" -o read | tail -n +4 | sed 's/^/# /'
+is "$(monad-storage latency -d "$disk" -o flush | wc -l)" 3 "-d and -o: one row"
+is "$(monad-storage latency -d "$disk" -o zone_reset)" "no I/O ended" "or none"
+
+# An interval has what happened in it.
+(sleep 0.7; dd if="/dev/$disk" of=/dev/null bs=4k count=10 iflag=direct 2>/dev/null) &
+is "$(monad-storage latency --json -d "$disk" -o read 2 2 |
+	jq -c '[.series[0].ops, .series[0].total.samples]' | tr '\n' ' ')" "[10,10] [0,0] " \
+	"intervals: ten reads in the first, none in the second"
+wait
+for arguments in 0 1x "1 0" "1 x" "1 2 3" "-o nothing" "-d -1:0"; do
+	# shellcheck disable=SC2086
+	monad-storage latency $arguments >/dev/null 2>&1
+	[ $? -ne 0 ]
+	ok $? "latency $arguments: refused"
+done
+nothing_lost
+
+# Cgroups: charged to the one that has the io controller, and kept when it is gone.
+if [ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null; then
+	echo +io >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir /sys/fs/cgroup/reader
+	sh -c 'echo $$ >/sys/fs/cgroup/reader/cgroup.procs
+	       exec dd if=/dev/'"$disk"' of=/dev/null bs=4k count=77 iflag=direct' 2>/dev/null
+	id=$(stat -c %i /sys/fs/cgroup/reader)
+	is "$(monad-storage cgroups --json | jq -r --argjson id "$id" '.cgroups[] |
+		select(.id == $id) | [.reads.ops, .reads.bytes, .path] | join(" ")')" \
+		"77 315392 /reader" "77 reads of cgroup /reader"
+	rmdir /sys/fs/cgroup/reader
+	wait_for sh -c "monad-storage cgroups --json | jq -e '.gone.reads.ops >= 77'"
+	is "$(monad-storage cgroups --json | jq -r '.gone.reads.ops')" 77 \
+		"are those of one that is gone"
+	is "$(monad-storage cgroups --json | jq -r --argjson id "$id" '[.cgroups[] |
+		select(.id == $id)] | length')" 0 "which is not there any more"
+else
+	ok 0 "cgroups # SKIP no cgroup v2"
+fi
+remove_null_blks
+
+# Errors by what they were.
+make_scsi_debug dev_size_mb=64 opts=2 delay=1
+disk=$made_disk
+settle
+start_recording
+dd if="/dev/$disk" of=/dev/null bs=64k skip=36 count=1 iflag=direct 2>/dev/null
+dd if="/dev/$disk" of=/dev/null bs=64k skip=36 count=1 iflag=direct 2>/dev/null
+is "$(monad-storage errors --json | jq -r --arg disk "$disk" '.errors[] |
+	select(.disk == $disk) | [.op, .error, .count] | join(" ")')" "read ENODATA 2" \
+	"two medium errors"
+is "$(metric "$disk" read errors)" 2 "which are in the series, too"
+at_least "$(monad-storage errors --json | jq -r '[.trouble[].partials] | add')" 2 \
+	"and came after completions of parts"
+monad-storage errors | sed 's/^/# /'
+is "$(monad-storage errors -o write)" "no errors, timeouts or requeues" "none of writes"
+
+# With no room for all of them, they are counted all the same.
+monad-storage stop >/dev/null
+for i in 0 1 2 3 4 5 6 7 8 9 10 11; do
+	make_null_blk nullb_$i size=8
+done
+settle
+start_recording --max-series 8 --max-cgroups 8
+for i in 0 1 2 3 4 5 6 7 8 9 10 11; do
+	name=nullb_$i
+	[ -b /dev/$name ] || name=nullb$(cat /sys/kernel/config/nullb/nullb_$i/index)
+	for op in randread randwrite; do
+		fio --output=/dev/null --direct=1 --ioengine=psync --bs=4k --rw=$op --size=1m \
+			--io_size=40k --name=m --filename=/dev/$name
+	done
+	blkdiscard -l 4k /dev/$name 2>/dev/null
+	dd if=/dev/zero of=/dev/$name bs=4k count=1 oflag=dsync 2>/dev/null
+done
+settle
+monad-storage latency --json >metrics.json 2>/dev/null
+is "$(jq '[.series[].ops, .unknown_ops] | add' metrics.json)" \
+	"$(($(counter completed) + $(counter flushed)))" "a table too small: still all are counted"
+echo "# $(jq '.series | length' metrics.json) series, $(jq .unknown_ops metrics.json) operations of others," \
+	"$(counter series_full) did not fit"
+monad-storage stop >/dev/null
+is "$(monad-storage latency 2>&1)" \
+	"monad-storage: not recording: 'monad-storage start' begins it" "latency, when not recording"
+done_testing

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Tests of monad-storage's parts that need no kernel: one program per
+# test_storage_*.c, with the sources of the parts.
+
+UNIT_STORAGE_TESTS = $(patsubst tools/testing/unit/%.c,$(O)/unit/%,$(wildcard tools/testing/unit/test_storage_*.c))
+
+UNIT_TESTS += $(UNIT_STORAGE_TESTS)
+
+$(O)/unit/test_storage_histogram: UNIT_SRCS = tools/monad-storage/metrics_histogram.c
+$(O)/unit/test_storage_histogram: tools/monad-storage/metrics_histogram.c
+
+$(O)/unit/test_storage_%: tools/testing/unit/test_storage_%.c tools/testing/unit/storage.mk
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -Itools/testing/unit -Itools/monad-storage -Itools/lib -Ibpf \
+		$(LDFLAGS) -o $@ $< $(UNIT_SRCS)
+
+-include $(wildcard $(O)/unit/test_storage_*.d)
