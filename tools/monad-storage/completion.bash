@@ -29,7 +29,8 @@ _monad_storage()
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		_monad_storage_reply "start stop status trace replay --help --version"
+		_monad_storage_reply "start stop status trace replay top latency cgroups errors inflight \
+			--help --version"
 		return
 	fi
 	case $prev in
@@ -50,18 +51,29 @@ _monad_storage()
 		return ;;
 	-o | --op)
 		_monad_storage_reply "other read write flush discard secure_erase write_zeroes zone_append zone_open \
-			zone_close zone_finish zone_reset zone_reset_all drv_in drv_out"
+			zone_close zone_finish zone_reset zone_reset_all drv_in drv_out cache_flush"
 		return ;;
-	--min-latency | --since | --until | -m | --max-inflight)
+	--sort)
+		_monad_storage_reply "waited ops bytes slowest errors"
+		return ;;
+	--min-latency | --min-age | --since | --until | -m | --max-inflight | -s | --max-series | \
+	-c | --max-cgroups | -n | --rows)
 		return ;;
 	esac
 	[[ $cur == -* ]] || return
 	case ${COMP_WORDS[1]} in
-	start) _monad_storage_reply "--ring --device --max-inflight --verbose --help" ;;
+	start)
+		_monad_storage_reply "--ring --device --max-inflight --max-series --max-cgroups \
+			--verbose --help" ;;
 	stop) _monad_storage_reply "--help" ;;
 	status) _monad_storage_reply "--ring --json --help" ;;
 	trace) _monad_storage_reply "--ring --json $filter --help" ;;
 	replay) _monad_storage_reply "--ring --since --until --summary --json $filter --help" ;;
+	top) _monad_storage_reply "--ring --device --op --sort --rows --batch --json --help" ;;
+	latency) _monad_storage_reply "--device --op --histogram --json --help" ;;
+	cgroups) _monad_storage_reply "--json --help" ;;
+	errors) _monad_storage_reply "--device --op --json --help" ;;
+	inflight) _monad_storage_reply "--device --op --min-age --json --help" ;;
 	esac
 }
 

@@ -17,6 +17,7 @@ static const struct {
 	{ "start", cmd_start, "start recording; it goes on by itself" },
 	{ "stop", cmd_stop, "stop recording; what was recorded stays" },
 	{ "status", cmd_status, "say whether it records, what it counted and lost" },
+	{ "top", cmd_top, "which disks are busy, and whose I/O that is" },
 	{ "latency", cmd_latency, "how long I/O took: percentiles, histograms" },
 	{ "cgroups", cmd_cgroups, "how much I/O each cgroup is charged with" },
 	{ "errors", cmd_errors, "what failed, timed out or had to be done again" },

@@ -30,6 +30,7 @@ void *xrealloc(void *old, size_t size);
 int cmd_start(int argc, char **argv);
 int cmd_stop(int argc, char **argv);
 int cmd_status(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_latency(int argc, char **argv);
 int cmd_cgroups(int argc, char **argv);
 int cmd_errors(int argc, char **argv);

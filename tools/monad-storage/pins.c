@@ -218,8 +218,28 @@ int pins_read_counters(struct monad_storage_counters *sum)
 	return err;
 }
 
+struct device_list {
+	struct inflight_device *devices;
+	size_t nr, room;
+};
+
+static struct inflight_device *find_device(struct device_list *list, uint32_t dev)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		if (list->devices[i].dev == dev)
+			return &list->devices[i];
+	}
+	if (list->nr == list->room) {
+		list->room = list->room * 2 + 16;
+		list->devices = xrealloc(list->devices, list->room * sizeof(*list->devices));
+	}
+	memset(&list->devices[list->nr], 0, sizeof(*list->devices));
+	list->devices[list->nr].dev = dev;
+	return &list->devices[list->nr++];
+}
+
 /* What comes and goes meanwhile may be counted or not. */
-static int count_table(const char *keys, const char *entries, struct inflight_count *count)
+static int count_table(const char *keys, const char *entries, struct device_list *list)
 {
 	bool bios = !strcmp(entries, "inflight_bios");
 	struct monad_storage_io io;
@@ -232,26 +252,41 @@ static int count_table(const char *keys, const char *entries, struct inflight_co
 	if (err)
 		return err;
 	while ((key = table_next(&table, &at))) {
+		struct inflight_device *device;
+		uint64_t begin;
+
 		if (!table_copy(&table, at - 1, key, &io))
 			continue;
+		device = find_device(list, io.dev);
+		begin = io.start_ns ? io.start_ns : io.first_issue_ns;
+		if (begin && (!device->oldest_ns || begin < device->oldest_ns))
+			device->oldest_ns = begin;
 		if (io.state == MONAD_STORAGE_STATE_ISSUED)
-			count->issued++;
+			device->issued++;
 		else if (bios && !(key & 1))
-			count->bios++;
+			device->bios++;
 		else
-			count->queued++;
+			device->queued++;
 	}
 	table_close(&table);
 	return 0;
 }
 
-int pins_count_inflight(struct inflight_count *count)
+int pins_inflight_by_device(struct inflight_device **devices, size_t *nr)
 {
+	struct device_list list = {};
 	int err;
 
-	memset(count, 0, sizeof(*count));
-	err = count_table("inflight_keys", "inflight", count);
-	return err ? err : count_table("bio_keys", "inflight_bios", count);
+	err = count_table("inflight_keys", "inflight", &list);
+	if (!err)
+		err = count_table("bio_keys", "inflight_bios", &list);
+	if (err) {
+		free(list.devices);
+		return err;
+	}
+	*devices = list.devices;
+	*nr = list.nr;
+	return 0;
 }
 
 int pins_visit_links(pins_link_fn *each, void *arg)

@@ -51,14 +51,17 @@ int pins_read_session(struct monad_storage_session *session);
 /* The programs' counters, summed over all CPUs; 0 or -errno. */
 int pins_read_counters(struct monad_storage_counters *sum);
 
-struct inflight_count {
-	unsigned long issued; /* requests with a device */
+/* What is in flight on one device. */
+struct inflight_device {
+	uint32_t dev;         /* major << 20 | minor */
+	unsigned long issued; /* requests with the device */
 	unsigned long queued; /* requests waiting */
-	unsigned long bios;   /* on bio-based devices */
+	unsigned long bios;   /* if it takes bios */
+	uint64_t oldest_ns;   /* when the oldest of them began, CLOCK_MONOTONIC; 0: not known */
 };
 
-/* I/Os in flight; 0 or -errno. */
-int pins_count_inflight(struct inflight_count *count);
+/* Of each device that has any, in no order; free() it. 0 or -errno. */
+int pins_inflight_by_device(struct inflight_device **devices, size_t *nr);
 
 typedef void pins_link_fn(const char *name, int link_fd, void *arg);
 

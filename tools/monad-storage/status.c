@@ -103,14 +103,34 @@ static void print_hooks(const struct hook *found)
 	}
 }
 
+/* On all devices; 0 or -errno. */
+static int count_inflight(struct inflight_device *sum)
+{
+	struct inflight_device *devices;
+	size_t n;
+	int err;
+
+	memset(sum, 0, sizeof(*sum));
+	err = pins_inflight_by_device(&devices, &n);
+	if (err)
+		return err;
+	for (size_t i = 0; i < n; i++) {
+		sum->issued += devices[i].issued;
+		sum->queued += devices[i].queued;
+		sum->bios += devices[i].bios;
+	}
+	free(devices);
+	return 0;
+}
+
 static void print_counters(const struct monad_storage_counters *counters)
 {
-	struct inflight_count inflight;
+	struct inflight_device inflight;
 
 	puts("\nCounted since the start");
 	for (int i = 0; i < MONAD_STORAGE_COUNTERS; i++)
 		printf("  %-20s %" PRIu64 "\n", counter_names[i], counters->value[i]);
-	if (!pins_count_inflight(&inflight))
+	if (!count_inflight(&inflight))
 		printf("  %-20s %lu with a device, %lu waiting, %lu bios\n", "in flight",
 		       inflight.issued, inflight.queued, inflight.bios);
 }
@@ -206,14 +226,14 @@ static void json_hooks(struct json_writer *json, const struct hook *found)
 
 static void json_counters(struct json_writer *json, const struct monad_storage_counters *counters)
 {
-	struct inflight_count inflight;
+	struct inflight_device inflight;
 
 	json_key(json, "counters");
 	json_begin_object(json);
 	for (int i = 0; i < MONAD_STORAGE_COUNTERS; i++)
 		json_u64_field(json, counter_names[i], counters->value[i]);
 	json_end_object(json);
-	if (!pins_count_inflight(&inflight)) {
+	if (!count_inflight(&inflight)) {
 		json_key(json, "inflight");
 		json_begin_object(json);
 		json_u64_field(json, "issued", inflight.issued);

@@ -4,7 +4,7 @@
 # What hangs is shown while it hangs, with its age, its owner and how far it got; and
 # the number of those under way is the kernel's own.
 #
-# needs: modules=null_blk,scsi_debug,sd_mod,dm-mod,dm-delay programs=dd,dmsetup,blockdev
+# needs: modules=null_blk,scsi_debug,sd_mod,dm_mod,dm_delay programs=dd,dmsetup
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
@@ -22,7 +22,7 @@ start_recording
 is "$(monad-storage inflight)" "nothing is under way" "at first nothing is"
 echo 4 >/sys/bus/pseudo/drivers/scsi_debug/opts
 echo 1 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
-echo 3 >"/sys/block/$disk/device/timeout"
+echo 10 >"/sys/block/$disk/device/timeout"
 dd if="/dev/$disk" of=/dev/null bs=4k count=1 skip=5 iflag=direct 2>/dev/null &
 pid=$!
 sleep 1
@@ -44,8 +44,9 @@ is "$(monad-storage inflight -d "$disk")" "nothing is under way" "after it timed
 # Bios on a device that is slow, and the device below.
 make_null_blk nullb_a
 below=$made_disk
-echo "0 $(blockdev --getsz "/dev/$below") delay /dev/$below 0 3000" | dmsetup create slow
-dm=$(basename "$(readlink -f /dev/mapper/slow)")
+dmsetup create slow --table "0 $(cat "/sys/block/$below/size") delay /dev/$below 0 3000" ||
+	skip_all "no dm-delay"
+dm=dm-$(dmsetup info -C --noheadings -o minor slow)
 settle
 dd if=/dev/mapper/slow of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null &
 pid=$!

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/* monad-storage top: which disks are busy, and whose I/O that is, each interval anew. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "event.h"
+#include "interrupt.h"
+#include "monad_storage.h"
+#include "parse.h"
+#include "pins.h"
+#include "reader.h"
+#include "ring_walk.h"
+#include "top.h"
+
+/* The ring is read so often, so that it is not overwritten meanwhile. */
+#define READ_EVERY_NS (NSEC_PER_SEC / 10)
+
+static const char doc[] =
+	"Show which disks are busy, and whose I/O that is, again and again: every second, or "
+	"every INTERVAL, COUNT times.\n\n"
+	"The disks' numbers are the programs' own. The list of actors comes from the events in "
+	"the ring; what was overwritten before it could be read is counted and said.\v"
+	"On a terminal, keys choose what actors are sorted by: w time waited, o operations, "
+	"b bytes, s the slowest, e errors; q ends it.\n\n"
+	"COLUMNS\n"
+	"  AVG, p99  from when an I/O was first seen until it was done\n"
+	"  NOW       under way at the end of the interval\n"
+	"  WAITED    the sum of these times of all I/O of an actor: more than the interval when "
+	"many are under way at once\n\n"
+	"EXAMPLES\n"
+	"  monad-storage top                      every second\n"
+	"  monad-storage top -d sda 5             one disk, every 5 seconds\n"
+	"  monad-storage top --sort=bytes 1 1     once, after a second\n";
+
+enum { KEY_JSON = 0x200, KEY_SORT, KEY_ROWS };
+
+static const struct argp_option options[] = {
+	{ "ring", 'r', "NAME", 0, "Ring to read (the one recorded to)", 0 },
+	{ "sort", KEY_SORT, "WHAT", 0, "waited, ops, bytes, slowest or errors", 0 },
+	{ "rows", 'n', "N", 0, "Actors to show (20, or as many as the screen has room for)", 0 },
+	{ "batch", 'b', NULL, 0, "One after the other, though it is a terminal", 0 },
+	{ "json", KEY_JSON, NULL, 0, "One JSON object for each interval, a line each", 0 },
+	{}
+};
+
+const struct top_sort top_sorts[SORTS] = {
+	[BY_WAITED] = { "waited", 'w' },   [BY_OPS] = { "ops", 'o' },
+	[BY_BYTES] = { "bytes", 'b' },	   [BY_SLOWEST] = { "slowest", 's' },
+	[BY_ERRORS] = { "errors", 'e' },
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct top *top = state->input;
+	uint64_t number;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &top->filter;
+		return 0;
+	case ARGP_KEY_ARG:
+		return interval_parse(&top->interval, arg, state);
+	case 'r':
+		top->ring = arg;
+		return 0;
+	case 'n':
+		if (!parse_u64(arg, &number) || !number || number > 100000)
+			argp_error(state, "--rows is 1 to 100000, not '%s'", arg);
+		top->rows = number;
+		return 0;
+	case 'b':
+		top->batch = true;
+		return 0;
+	case KEY_SORT:
+		for (int i = 0; i < SORTS; i++) {
+			if (!strcmp(arg, top_sorts[i].name)) {
+				top->sort = i;
+				return 0;
+			}
+		}
+		argp_error(state, "--sort is waited, ops, bytes, slowest or errors, not '%s'", arg);
+		return 0;
+	case KEY_JSON:
+		top->json = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static bool wanted(const struct top *top, const struct monad_event_descriptor *desc)
+{
+	return event_is_operation(desc->event_type) && !top->filter.nr_names &&
+	       series_filter(&top->filter, event_dev(desc), "", event_op(desc));
+}
+
+/* What came into the ring since the last time. */
+static void read_ring(const struct top *top, struct reader *reader, struct ring_walk *walk,
+		      struct summary *summary)
+{
+	struct monad_event_descriptor desc;
+	struct storage_event event;
+	uint64_t missed;
+
+	for (;;) {
+		switch (ring_walk_next(walk, &desc, &missed)) {
+		case RING_WALK_EVENT:
+			if (!wanted(top, &desc))
+				break;
+			if (event_read(&reader->iter, &desc, &event) == EVENT_OK)
+				summary_add(summary, &event);
+			else
+				reader->expired++;
+			break;
+		case RING_WALK_GAP:
+			reader->missed += missed;
+			break;
+		case RING_WALK_END:
+			return;
+		}
+	}
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static void forget(struct shown *shown)
+{
+	free(shown->disks);
+	free(shown->actors);
+	memset(shown, 0, sizeof(*shown));
+}
+
+/* Reads the ring until @until_ns; false when that is the end of it. */
+static bool watch(struct top *top, struct reader *reader, struct summary *summary,
+		  struct shown *last, uint64_t until_ns)
+{
+	struct ring_walk walk;
+	uint64_t now;
+
+	while (!interrupted && !top->quit && !ferror(stdout)) {
+		ring_walk_begin(&walk, &reader->iter);
+		read_ring(top, reader, &walk, summary);
+		now = now_ns();
+		if (now >= until_ns)
+			return true;
+		if (top_sleep(top, until_ns - now < READ_EVERY_NS ? until_ns - now :
+								    READ_EVERY_NS) &&
+		    last->window_ns)
+			top_show(top, last);
+	}
+	return false;
+}
+
+/* One interval; @before is replaced by what is there at its end. An exit status. */
+static int gather(struct top *top, struct reader *reader, struct summary *summary,
+		  struct metrics *before, struct shown *shown)
+{
+	struct metrics now, since;
+
+	if (metrics_read_or_complain(&now))
+		return EXIT_FAILED;
+	forget(shown);
+	metrics_since(&since, &now, before);
+	shown->window_ns = now.taken_ns - before->taken_ns;
+	top_gather_disks(top, &since, shown);
+	shown->actors = summary_sorted_actors(summary);
+	shown->nr_actors = summary->nr_actors;
+	shown->missed = reader->missed + reader->expired;
+	reader->missed = 0;
+	reader->expired = 0;
+	metrics_free(&since);
+	metrics_free(before);
+	*before = now;
+	return EXIT_OK;
+}
+
+static int run(struct top *top, struct reader *reader)
+{
+	uint64_t left = top->interval.count ? top->interval.count : UINT64_MAX;
+	uint64_t until_ns = now_ns();
+	struct shown shown = {};
+	struct metrics before;
+	int status = EXIT_OK;
+
+	if (metrics_read_or_complain(&before))
+		return EXIT_FAILED;
+	monad_event_iterator_set_seqno(&reader->iter,
+				       monad_event_ring_last_seqno(&reader->ring) + 1);
+	while (left-- && status == EXIT_OK) {
+		struct summary *summary = summary_new();
+		bool more;
+
+		until_ns += top->interval.ns;
+		more = watch(top, reader, summary, &shown, until_ns);
+		if (more) {
+			status = gather(top, reader, summary, &before, &shown);
+			if (status == EXIT_OK)
+				top_show(top, &shown);
+		}
+		summary_free(summary);
+		if (!more)
+			break;
+	}
+	forget(&shown);
+	metrics_free(&before);
+	return status;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{ &series_filter_argp, 0, "Which I/O:", 1 }, {}
+	};
+	static const struct argp argp = { options, parse_option, INTERVAL_ARGS, doc, children,
+					  NULL, NULL };
+	struct top top = { .interval.ns = NSEC_PER_SEC };
+	struct monad_storage_session session;
+	struct reader reader;
+	int status, err;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &top);
+	err = pins_read_session(&session);
+	if (err) {
+		pins_complain(err);
+		return EXIT_FAILED;
+	}
+	status = reader_open(&reader, top.ring ? top.ring : session.ring, NULL);
+	if (status)
+		return status;
+	catch_interrupts();
+	top_take_terminal(&top);
+	status = run(&top, &reader);
+	reader_close(&reader);
+	return status;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The parts of monad-storage top. */
+#ifndef MONAD_STORAGE_TOP_H
+#define MONAD_STORAGE_TOP_H
+
+#include "interval.h"
+#include "metrics.h"
+#include "series_filter.h"
+#include "summary_data.h"
+
+enum sort { BY_WAITED, BY_OPS, BY_BYTES, BY_SLOWEST, BY_ERRORS, SORTS };
+
+/* What actors can be sorted by: the option's word for it, and the key. */
+struct top_sort {
+	const char *name;
+	char key;
+};
+
+extern const struct top_sort top_sorts[SORTS];
+
+struct top {
+	struct series_filter filter;
+	struct interval interval;
+	const char *ring;
+	enum sort sort;
+	unsigned int rows; /* 0: not said */
+	bool json;
+	bool batch;
+	bool screen; /* a terminal, that is ours */
+	bool quit;
+};
+
+/* All operations on one disk. */
+struct disk_row {
+	uint32_t dev;
+	char disk[32];
+	uint64_t ops[MONAD_STORAGE_DIRECTIONS];
+	uint64_t bytes[MONAD_STORAGE_DIRECTIONS];
+	struct monad_storage_metrics sum;
+	uint64_t inflight;
+};
+
+/* What there is to show of one interval. */
+struct shown {
+	uint64_t window_ns;
+	struct disk_row *disks;
+	size_t nr_disks;
+	struct summary_actor *actors;
+	unsigned int nr_actors;
+	uint64_t missed; /* events that were overwritten before they were read */
+};
+
+/* Fills in the disks of an interval; free() shown->disks. */
+void top_gather_disks(const struct top *top, const struct metrics *metrics, struct shown *shown);
+
+/* Sorts the actors and prints all. */
+void top_show(const struct top *top, struct shown *shown);
+
+/* Takes the terminal, if there is one and it is wanted; it is given back at exit. */
+void top_take_terminal(struct top *top);
+
+/*
+ * Sleeps for so long, or until somebody interrupts, or, on a terminal, presses a key:
+ * true if that changes what is shown.
+ */
+bool top_sleep(struct top *top, uint64_t ns);
+
+void top_screen_size(unsigned int *rows);
+
+#endif /* MONAD_STORAGE_TOP_H */

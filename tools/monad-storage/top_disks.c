@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "monad_storage.h"
+#include "pins.h"
+#include "top.h"
+
+static int direction_of(uint32_t op)
+{
+	switch (op) {
+	case MONAD_STORAGE_OP_READ:
+		return MONAD_STORAGE_READS;
+	case MONAD_STORAGE_OP_WRITE:
+	case MONAD_STORAGE_OP_ZONE_APPEND:
+		return MONAD_STORAGE_WRITES;
+	}
+	return MONAD_STORAGE_OTHERS;
+}
+
+static void add(struct monad_storage_metrics *to, const struct monad_storage_metrics *from)
+{
+	const uint64_t *what = (const void *)from;
+	uint64_t *sum = (void *)to;
+
+	for (size_t i = 0; i < sizeof(*to) / sizeof(*sum); i++)
+		sum[i] += what[i];
+}
+
+static void count_inflight(struct shown *shown)
+{
+	struct inflight_device *devices;
+	size_t n;
+
+	if (pins_inflight_by_device(&devices, &n))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < shown->nr_disks; k++) {
+			if (shown->disks[k].dev == devices[i].dev)
+				shown->disks[k].inflight = devices[i].queued + devices[i].issued +
+							  devices[i].bios;
+		}
+	}
+	free(devices);
+}
+
+void top_gather_disks(const struct top *top, const struct metrics *metrics, struct shown *shown)
+{
+	struct disk_row *row = NULL;
+
+	shown->disks = xcalloc(metrics->nr_series + 1, sizeof(*row));
+	shown->nr_disks = 0;
+	for (size_t i = 0; i < metrics->nr_series; i++) {
+		const struct metrics_series *s = &metrics->series[i];
+
+		/* The device's own flushes are nobody's operation. */
+		if (s->op == MONAD_STORAGE_OP_CACHE_FLUSH ||
+		    !series_filter(&top->filter, s->dev, s->disk, s->op))
+			continue;
+		/* They are in the order of their disks. */
+		if (!row || row->dev != s->dev) {
+			row = &shown->disks[shown->nr_disks++];
+			row->dev = s->dev;
+			snprintf(row->disk, sizeof(row->disk), "%s", s->disk);
+		}
+		row->ops[direction_of(s->op)] += s->sum.ops;
+		row->bytes[direction_of(s->op)] += s->sum.bytes;
+		add(&row->sum, &s->sum);
+	}
+	count_inflight(shown);
+}
