@@ -59,7 +59,7 @@ static __always_inline u32 new_series(u64 key, struct gendisk *disk)
 	new = bpf_map_lookup_elem(&series, &p.index);
 	if (new && disk) {
 		bpf_probe_read_kernel_str(new->disk, sizeof(new->disk), disk->disk_name);
-		new->bio_based = disk->fops->submit_bio != NULL;
+		new->bio_based = !!disk->fops->submit_bio;
 	}
 	return p.index;
 }

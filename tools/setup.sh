@@ -9,6 +9,7 @@
 #	check	static checks
 #	vm	guests under QEMU, and what the tests run in them
 #	debug	what the debug kernels are built with, besides build and vm
+#	bench	what make bench compares with, besides build and vm
 #	all	the first three, as without a GROUP
 #
 # Asks apt for nothing if all is there.  The apt sources are not touched, and
@@ -41,6 +42,11 @@ debug=(
 	flex bison bc libelf-dev libssl-dev pahole lz4 kmod cpio
 )
 
+# biosnoop, biolatency.
+bench=(
+	libbpf-tools
+)
+
 die()
 {
 	echo "setup.sh: $*" >&2
@@ -56,6 +62,7 @@ for group; do
 	check) wanted+=("${check[@]}") ;;
 	vm) wanted+=("${vm[@]}") ;;
 	debug) wanted+=("${debug[@]}") ;;
+	bench) wanted+=("${bench[@]}") ;;
 	all) wanted+=("${build[@]}" "${check[@]}" "${vm[@]}") ;;
 	*) sed -n 's/^#\t\{0,1\}//p' "$0" | sed -n '3,/^$/p; /^build/,/^all/p' >&2
 	   die "unknown group '$group'" ;;

@@ -32,7 +32,8 @@ static const char doc[] =
 enum { KEY_JSON = 0x200, KEY_MIN_AGE };
 
 static const struct argp_option options[] = {
-	{ "min-age", KEY_MIN_AGE, "TIME", 0, "Only what began at least that long ago: 500ms, 10s", 0 },
+	{ "min-age", KEY_MIN_AGE, "TIME", 0,
+	  "Only what began at least that long ago, as 500ms or 10s", 0 },
 	{ "json", KEY_JSON, NULL, 0, "One JSON object", 0 },
 	{}
 };

@@ -11,6 +11,9 @@
 #include "printable.h"
 #include "top.h"
 
+/* What AVG and p99 are of. */
+#define PHASE MONAD_STORAGE_PHASE_TOTAL
+
 static enum sort compare_by; /* for qsort() */
 
 static uint64_t weight(const struct summary_actor *a)
@@ -50,7 +53,7 @@ static void print_disks(const struct shown *shown, unsigned int room)
 	       "B/s", "OTHER/s", "AVG", "p99", "ERR", "NOW");
 	for (size_t i = 0; i < shown->nr_disks; i++) {
 		const struct disk_row *row = &shown->disks[i];
-		uint64_t samples = metrics_samples(&row->sum, MONAD_STORAGE_PHASE_TOTAL);
+		uint64_t samples = metrics_samples(&row->sum, PHASE);
 
 		if (!row->sum.ops && !row->inflight) {
 			idle++;
@@ -67,15 +70,15 @@ static void print_disks(const struct shown *shown, unsigned int room)
 		       per_second(row->ops[MONAD_STORAGE_WRITES], shown),
 		       human_bytes(per_second(row->bytes[MONAD_STORAGE_WRITES], shown), written),
 		       per_second(row->ops[MONAD_STORAGE_OTHERS], shown),
-		       samples ? human_duration(row->sum.sum_ns[MONAD_STORAGE_PHASE_TOTAL] / samples,
-						average) : "-",
-		       samples ? human_duration(metrics_percentile(&row->sum,
-								   MONAD_STORAGE_PHASE_TOTAL, 99),
-						p99) : "-",
+		       samples ? human_duration(row->sum.sum_ns[PHASE] / samples, average) : "-",
+		       samples ? human_duration(metrics_percentile(&row->sum, PHASE, 99), p99) :
+				 "-",
 		       row->sum.errors, row->inflight);
 	}
-	if (idle || left_out)
-		printf("(%u more without I/O%s)\n", idle, left_out ? ", and some that do not fit" : "");
+	if (left_out)
+		printf("(%u more, and %u without I/O)\n", left_out, idle);
+	else if (idle)
+		printf("(%u more without I/O)\n", idle);
 }
 
 static void print_actors(const struct shown *shown, unsigned int room)
@@ -113,8 +116,9 @@ static void print(const struct top *top, const struct shown *shown)
 			actors = rows - 7 - disks;
 		fputs("\033[H\033[J", stdout);
 	}
-	printf("%.8s, in %s%s%s", human_clock(now.tv_sec * NSEC_PER_SEC + now.tv_nsec, clock),
-	       human_duration(shown->window_ns, window), ", sorted by ", top_sorts[top->sort].name);
+	printf("%.8s, in %s, sorted by %s",
+	       human_clock(now.tv_sec * NSEC_PER_SEC + now.tv_nsec, clock),
+	       human_duration(shown->window_ns, window), top_sorts[top->sort].name);
 	if (shown->missed)
 		printf(", %" PRIu64 " events were overwritten before they were read", shown->missed);
 	puts("");
@@ -147,9 +151,8 @@ static void print_json(const struct top *top, const struct shown *shown)
 		json_u64_field(&json, "written_bytes", row->bytes[MONAD_STORAGE_WRITES]);
 		json_u64_field(&json, "others", row->ops[MONAD_STORAGE_OTHERS]);
 		json_u64_field(&json, "errors", row->sum.errors);
-		json_u64_field(&json, "total_ns", row->sum.sum_ns[MONAD_STORAGE_PHASE_TOTAL]);
-		json_u64_field(&json, "p99_ns", metrics_percentile(&row->sum,
-								   MONAD_STORAGE_PHASE_TOTAL, 99));
+		json_u64_field(&json, "total_ns", row->sum.sum_ns[PHASE]);
+		json_u64_field(&json, "p99_ns", metrics_percentile(&row->sum, PHASE, 99));
 		json_u64_field(&json, "inflight", row->inflight);
 		json_end_object(&json);
 	}
