@@ -57,10 +57,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp series_filter_argp = { options, parse_option, NULL, NULL, NULL, NULL, NULL };
 
-bool series_filter(const struct series_filter *filter, uint32_t dev, const char *disk, uint32_t op)
+bool series_filter_disk(const struct series_filter *filter, uint32_t dev, const char *disk)
 {
-	if (filter->ops && !(filter->ops >> op & 1))
-		return false;
 	if (!filter->nr_devs && !filter->nr_names)
 		return true;
 	for (unsigned int i = 0; i < filter->nr_devs; i++) {
@@ -72,4 +70,9 @@ bool series_filter(const struct series_filter *filter, uint32_t dev, const char 
 			return true;
 	}
 	return false;
+}
+
+bool series_filter(const struct series_filter *filter, uint32_t dev, const char *disk, uint32_t op)
+{
+	return (!filter->ops || filter->ops >> op & 1) && series_filter_disk(filter, dev, disk);
 }

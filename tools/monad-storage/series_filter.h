@@ -23,4 +23,7 @@ extern const struct argp series_filter_argp;
 bool series_filter(const struct series_filter *filter, uint32_t dev, const char *disk,
 		   uint32_t op);
 
+/* The same for a disk, whatever the operation. */
+bool series_filter_disk(const struct series_filter *filter, uint32_t dev, const char *disk);
+
 #endif /* MONAD_STORAGE_SERIES_FILTER_H */

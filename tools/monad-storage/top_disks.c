@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "disk.h"
 #include "monad_storage.h"
 #include "pins.h"
 #include "top.h"
@@ -27,19 +29,37 @@ static void add(struct monad_storage_metrics *to, const struct monad_storage_met
 		sum[i] += what[i];
 }
 
-static void count_inflight(struct shown *shown)
+static struct disk_row *find_row(struct shown *shown, uint32_t dev)
+{
+	for (size_t i = 0; i < shown->nr_disks; i++) {
+		if (shown->disks[i].dev == dev)
+			return &shown->disks[i];
+	}
+	return NULL;
+}
+
+/* Also of disks on which nothing ever ended: they may be those that hang. */
+static void count_inflight(const struct top *top, struct shown *shown)
 {
 	struct inflight_device *devices;
 	size_t n;
 
 	if (pins_inflight_by_device(&devices, &n))
 		return;
+	shown->disks = xrealloc(shown->disks, (shown->nr_disks + n + 1) * sizeof(*shown->disks));
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < shown->nr_disks; k++) {
-			if (shown->disks[k].dev == devices[i].dev)
-				shown->disks[k].inflight = devices[i].queued + devices[i].issued +
-							  devices[i].bios;
+		struct disk_row *row = find_row(shown, devices[i].dev);
+
+		if (!row) {
+			row = &shown->disks[shown->nr_disks];
+			memset(row, 0, sizeof(*row));
+			row->dev = devices[i].dev;
+			disk_name(row->dev, row->disk, sizeof(row->disk));
+			if (!series_filter_disk(&top->filter, row->dev, row->disk))
+				continue;
+			shown->nr_disks++;
 		}
+		row->inflight = devices[i].queued + devices[i].issued + devices[i].bios;
 	}
 	free(devices);
 }
@@ -67,5 +87,5 @@ void top_gather_disks(const struct top *top, const struct metrics *metrics, stru
 		row->bytes[direction_of(s->op)] += s->sum.bytes;
 		add(&row->sum, &s->sum);
 	}
-	count_inflight(shown);
+	count_inflight(top, shown);
 }
