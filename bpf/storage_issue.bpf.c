@@ -54,7 +54,8 @@ int BPF_PROG(storage_rq_issue, struct request *rq)
 		 * the next user of an address whose completion was not seen.
 		 */
 		count(MONAD_STORAGE_STALE);
-		io = NULL;
+		table_release(&p);
+		io = have_io_start ? NULL : find_rq(rq, &p, &by_bio);
 	}
 	if (io && by_bio)
 		io = move(rq, io, &p);
