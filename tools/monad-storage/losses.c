@@ -9,16 +9,19 @@
 #include "monad_storage.h"
 #include "pins.h"
 
-static const struct {
-	const char *key;
-	const char *text;
-} ring_causes[MONAD_RING_LOST_COUNT] = {
-	[MONAD_RING_LOST_TOO_LARGE] = { "too_large", "too large" },
-	[MONAD_RING_LOST_STALLED] = { "stalled", "stalled writer" },
-	[MONAD_RING_LOST_NO_SLOT] = { "no_slot", "no slot" },
-	[MONAD_RING_LOST_CONTENDED] = { "contended", "contended" },
-	[MONAD_RING_LOST_BAD_ARG] = { "bad_arg", "bad argument" },
-	[MONAD_RING_LOST_RING_GONE] = { "ring_gone", "ring gone" },
+const char *const ring_loss_names[MONAD_RING_LOST_COUNT] = {
+	[MONAD_RING_LOST_TOO_LARGE] = "too_large", [MONAD_RING_LOST_STALLED] = "stalled",
+	[MONAD_RING_LOST_NO_SLOT] = "no_slot",	   [MONAD_RING_LOST_CONTENDED] = "contended",
+	[MONAD_RING_LOST_BAD_ARG] = "bad_arg",	   [MONAD_RING_LOST_RING_GONE] = "ring_gone",
+};
+
+static const char *const ring_loss_texts[MONAD_RING_LOST_COUNT] = {
+	[MONAD_RING_LOST_TOO_LARGE] = "too large",
+	[MONAD_RING_LOST_STALLED] = "stalled writer",
+	[MONAD_RING_LOST_NO_SLOT] = "no slot",
+	[MONAD_RING_LOST_CONTENDED] = "contended",
+	[MONAD_RING_LOST_BAD_ARG] = "bad argument",
+	[MONAD_RING_LOST_RING_GONE] = "ring gone",
 };
 
 /* Counters that say that something was not seen, or not in full. */
@@ -98,7 +101,7 @@ void losses_print(const struct reader *reader)
 		       reader->unknown);
 	printf("  by the ring       ");
 	for (int i = 0; ext && i < MONAD_RING_LOST_COUNT; i++)
-		print_part(&separator, ext->lost[i], ring_causes[i].text);
+		print_part(&separator, ext->lost[i], ring_loss_texts[i]);
 	printf("%s\n  by the programs   ", ext ? "" : "not known: it does not count them");
 	if (pins_read_counters(&counters)) {
 		puts("not known: not recording now");
@@ -136,7 +139,7 @@ void losses_print_json(struct json_writer *json, const struct reader *reader)
 		json_key(json, "ring");
 		json_begin_object(json);
 		for (int i = 0; i < MONAD_RING_LOST_COUNT; i++)
-			json_u64_field(json, ring_causes[i].key, ext->lost[i]);
+			json_u64_field(json, ring_loss_names[i], ext->lost[i]);
 		json_end_object(json);
 	}
 	if (!pins_read_counters(&counters)) {

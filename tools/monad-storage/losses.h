@@ -6,6 +6,9 @@
 #include "json_writer.h"
 #include "reader.h"
 
+/* Keys of the causes for which a ring loses events: "no_slot". */
+extern const char *const ring_loss_names[MONAD_RING_LOST_COUNT];
+
 /* A gap, where it is in the output: @json NULL, as text. */
 void losses_gap(struct json_writer *json, uint64_t missed);
 

@@ -2,7 +2,6 @@
 /* monad-storage: the storage flight recorder's commands. */
 #include <argp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,46 +41,6 @@ static void usage(FILE *out)
 	      "  monad-storage replay --since 60s --errors     what failed in the last minute\n"
 	      "  monad-storage replay --summary                latencies, actors, losses\n",
 	      out);
-}
-
-void error(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	complain_va(false, format, args);
-	va_end(args);
-}
-
-void warning(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	complain_va(true, format, args);
-	va_end(args);
-}
-
-void *xcalloc(size_t n, size_t size)
-{
-	void *p = calloc(n, size);
-
-	if (!p) {
-		error("out of memory");
-		exit(EXIT_FAILED);
-	}
-	return p;
-}
-
-void *xrealloc(void *old, size_t size)
-{
-	void *p = realloc(old, size);
-
-	if (!p) {
-		error("out of memory");
-		exit(EXIT_FAILED);
-	}
-	return p;
 }
 
 /* At each exit, argp's after --help too: output that was lost is a failure. */

@@ -25,6 +25,7 @@ void __attribute__((format(printf, 1, 2))) warning(const char *format, ...);
 /* malloc and friends that end the program when there is no memory. */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *old, size_t size);
+char *xstrdup(const char *text);
 
 /* The verbs; argv[0] is "monad-storage VERB". They return an exit status. */
 int cmd_start(int argc, char **argv);

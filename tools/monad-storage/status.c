@@ -8,10 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include <bpf/bpf.h>
-
 #include <monad_event/event_ring_util.h>
 
+#include "hooks.h"
 #include "human.h"
 #include "json_writer.h"
 #include "losses.h"
@@ -58,47 +57,24 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* The hooks there can be; the first two stand in for each other. */
-static const char *const hooks[] = {
-	"block_io_start", "block_getrq",  "block_rq_issue",  "block_rq_complete",
-	"block_rq_requeue", "block_rq_merge", "block_bio_queue", "block_bio_complete",
-	"cgroup_release",
-};
-
-#define NR_HOOKS ARRAY_SIZE(hooks)
-
-struct hook {
-	bool attached;
-	struct bpf_prog_info info;
-};
-
-static void note_hook(const char *name, int link_fd, void *arg)
-{
-	struct hook *found = arg;
-
-	for (size_t i = 0; i < NR_HOOKS; i++) {
-		if (!strcmp(name, hooks[i]))
-			found[i].attached = !pins_link_program(link_fd, &found[i].info);
-	}
-}
-
-static void print_hooks(const struct hook *found)
+static void print_hooks(const struct hook *hooks)
 {
 	char count[HUMAN_LEN];
 
 	puts("\nHooks");
 	for (size_t i = 0; i < NR_HOOKS; i++) {
-		if (found[i].attached) {
-			printf("  %-20s %" PRIu64 " misses", hooks[i],
-			       (uint64_t)found[i].info.recursion_misses);
-			if (found[i].info.run_cnt)
+		const struct hook *hook = &hooks[i];
+
+		if (hook->attached) {
+			printf("  %-20s %" PRIu64 " misses", hook_names[i],
+			       hook->recursion_misses);
+			if (hook->runs)
 				printf(", %s runs, %" PRIu64 " ns each",
-				       human_count(found[i].info.run_cnt, count),
-				       (uint64_t)(found[i].info.run_time_ns /
-						  found[i].info.run_cnt));
+				       human_count(hook->runs, count),
+				       hook->run_time_ns / hook->runs);
 			putchar('\n');
-		} else if (i > 1 || !found[!i].attached) {
-			printf("  %-20s not attached\n", hooks[i]);
+		} else if (hook_missing(hooks, i)) {
+			printf("  %-20s not attached\n", hook_names[i]);
 		}
 	}
 }
@@ -174,7 +150,7 @@ static void print_ring(struct reader *reader, const char *name)
 static void print_status(struct status *status)
 {
 	struct monad_storage_counters counters;
-	struct hook found[NR_HOOKS] = {};
+	struct hook hooks[NR_HOOKS];
 	bool unused = false;
 	struct reader reader;
 	char text[HUMAN_LEN];
@@ -192,8 +168,8 @@ static void print_status(struct status *status)
 		break;
 	}
 	if (status->recording != NOT_RECORDING) {
-		pins_visit_links(note_hook, found);
-		print_hooks(found);
+		hooks_read(hooks);
+		print_hooks(hooks);
 		if (!pins_read_counters(&counters))
 			print_counters(&counters);
 	}
@@ -208,17 +184,17 @@ static void print_status(struct status *status)
 	}
 }
 
-static void json_hooks(struct json_writer *json, const struct hook *found)
+static void json_hooks(struct json_writer *json, const struct hook *hooks)
 {
 	json_key(json, "hooks");
 	json_begin_array(json);
 	for (size_t i = 0; i < NR_HOOKS; i++) {
 		json_begin_object(json);
-		json_string_field(json, "hook", hooks[i]);
-		json_bool_field(json, "attached", found[i].attached);
-		json_u64_field(json, "recursion_misses", found[i].info.recursion_misses);
-		json_u64_field(json, "runs", found[i].info.run_cnt);
-		json_u64_field(json, "run_time_ns", found[i].info.run_time_ns);
+		json_string_field(json, "hook", hook_names[i]);
+		json_bool_field(json, "attached", hooks[i].attached);
+		json_u64_field(json, "recursion_misses", hooks[i].recursion_misses);
+		json_u64_field(json, "runs", hooks[i].runs);
+		json_u64_field(json, "run_time_ns", hooks[i].run_time_ns);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -265,7 +241,7 @@ static void json_ring(struct json_writer *json, struct reader *reader, const cha
 static void print_status_json(struct status *status)
 {
 	struct monad_storage_counters counters;
-	struct hook found[NR_HOOKS] = {};
+	struct hook hooks[NR_HOOKS];
 	struct json_writer json;
 	bool unused = false;
 	struct reader reader;
@@ -279,8 +255,8 @@ static void print_status_json(struct status *status)
 		json_bool_field(&json, "filtered", status->session.filtered);
 	}
 	if (status->recording != NOT_RECORDING) {
-		pins_visit_links(note_hook, found);
-		json_hooks(&json, found);
+		hooks_read(hooks);
+		json_hooks(&json, hooks);
 		if (!pins_read_counters(&counters))
 			json_counters(&json, &counters);
 	}
