@@ -25,6 +25,22 @@ static struct {
 	char mount[PATH_MAX];
 } root = { .fd = -1 };
 
+/* Then the ids are those of another hierarchy. */
+static bool charged_to_v1(void)
+{
+	FILE *file = fopen("/proc/cgroups", "re");
+	unsigned int hierarchy = 0;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "blkio %u", &hierarchy) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return hierarchy;
+}
+
 static void find_root(void)
 {
 	struct mntent *entry;
@@ -33,6 +49,8 @@ static void find_root(void)
 	if (root.looked)
 		return;
 	root.looked = true;
+	if (charged_to_v1())
+		return;
 	mounts = setmntent("/proc/self/mounts", "re");
 	while (mounts && root.fd < 0 && (entry = getmntent(mounts))) {
 		if (strcmp(entry->mnt_type, "cgroup2") != 0)
@@ -56,7 +74,7 @@ int cgroup_path(uint64_t id, char *path, size_t size)
 	*path = '\0';
 	find_root();
 	if (root.fd < 0)
-		return -ENOENT;
+		return -ENODEV;
 	memcpy(h.bytes + sizeof(struct file_handle), &id, sizeof(id));
 	fd = open_by_handle_at(root.fd, &h.handle, O_PATH | O_CLOEXEC);
 	if (fd < 0)
@@ -68,8 +86,12 @@ int cgroup_path(uint64_t id, char *path, size_t size)
 		return -errno;
 	full[length] = '\0';
 	mount_length = strlen(root.mount);
+	/* In another namespace, or above what is mounted there. */
+	if (strncmp(full, root.mount, mount_length) != 0 ||
+	    (full[mount_length] && full[mount_length] != '/'))
+		return -EXDEV;
 	/* One that was removed is still found while somebody holds it: with a name that says so. */
-	if (strncmp(full, root.mount, mount_length) != 0 || strstr(full, " (deleted)"))
+	if (strstr(full, " (deleted)"))
 		return -ENOENT;
 	snprintf(path, size, "%s", full[mount_length] ? full + mount_length : "/");
 	return 0;

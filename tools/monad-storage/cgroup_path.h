@@ -9,7 +9,8 @@
 /*
  * The path of the cgroup (v2) with that id below where cgroups are mounted, "/" for
  * the root: as /proc/PID/cgroup has it. 0; -ENOENT when there is none (any more), or
- * another -errno; then "" is at @path.
+ * another -errno when that cannot be found out: -ENODEV where cgroups v2 are not
+ * mounted, or I/O is charged to those of v1. Then "" is at @path.
  */
 int cgroup_path(uint64_t id, char *path, size_t size);
 

@@ -91,30 +91,46 @@ static int compare_cgroups(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+static void read_living_cgroups(struct metrics *metrics, const struct table *table, size_t *room)
+{
+	size_t at = 0;
+	uint64_t key;
+
+	metrics->nr_cgroups = 0;
+	while ((key = table_next(table, &at))) {
+		if (metrics->nr_cgroups == *room) {
+			*room = *room * 2 + 16;
+			metrics->cgroups = xrealloc(metrics->cgroups,
+						    *room * sizeof(*metrics->cgroups));
+		}
+		metrics->cgroups[metrics->nr_cgroups].id = key;
+		table_sum(table, at - 1, &metrics->cgroups[metrics->nr_cgroups++].sum);
+	}
+}
+
 static int read_cgroups(struct metrics *metrics, unsigned int shards)
 {
-	size_t at = 0, room = 0;
+	struct monad_storage_cgroup gone;
 	struct table table;
-	uint64_t key;
+	size_t room = 0;
+	int tries = 8;
 	int err;
 
 	err = table_open(&table, "cgroup_keys", "cgroups", sizeof(struct monad_storage_cgroup),
 			 shards);
 	if (!err && table.behind < 2)
 		err = -EPROTO;
-	while (!err && (key = table_next(&table, &at))) {
-		if (metrics->nr_cgroups == room) {
-			room = room * 2 + 16;
-			metrics->cgroups = xrealloc(metrics->cgroups,
-						    room * sizeof(*metrics->cgroups));
-		}
-		metrics->cgroups[metrics->nr_cgroups].id = key;
-		table_sum(&table, at - 1, &metrics->cgroups[metrics->nr_cgroups++].sum);
-	}
-	if (!err) {
-		table_sum(&table, table.nr, &metrics->unknown_cgroup);
+	if (err)
+		goto out;
+	/* One that goes meanwhile would be in both, or in neither. */
+	table_sum(&table, table.nr + 1, &metrics->gone_cgroups);
+	do {
+		gone = metrics->gone_cgroups;
+		read_living_cgroups(metrics, &table, &room);
 		table_sum(&table, table.nr + 1, &metrics->gone_cgroups);
-	}
+	} while (memcmp(&gone, &metrics->gone_cgroups, sizeof(gone)) != 0 && --tries);
+	table_sum(&table, table.nr, &metrics->unknown_cgroup);
+out:
 	table_close(&table);
 	if (metrics->nr_cgroups)
 		qsort(metrics->cgroups, metrics->nr_cgroups, sizeof(*metrics->cgroups),
