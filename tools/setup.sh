@@ -20,7 +20,7 @@ set -euo pipefail
 # pahole, lz4, zstd, xz: kmod/btf.sh.  binutils: objcopy, readelf.
 build=(
 	make gcc g++ libc6-dev binutils pkg-config
-	clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev
+	clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libmicrohttpd-dev
 	pahole kmod lz4 zstd xz-utils
 )
 
@@ -35,7 +35,7 @@ check=(
 vm=(
 	qemu-system-x86 busybox-static cpio kmod lz4 zstd xz-utils procps
 	gcc-12 libelf-dev libssl-dev pahole
-	fio e2fsprogs xfsprogs dmsetup jq blktrace
+	fio e2fsprogs xfsprogs dmsetup jq blktrace curl prometheus
 )
 
 debug=(

@@ -29,7 +29,7 @@ _monad_storage()
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		_monad_storage_reply "start stop status trace replay top latency cgroups errors inflight \
+		_monad_storage_reply "start stop status trace replay top latency cgroups errors inflight export \
 			--help --version"
 		return
 	fi
@@ -56,6 +56,14 @@ _monad_storage()
 	--sort)
 		_monad_storage_reply "waited ops bytes slowest errors"
 		return ;;
+	--textfile)
+		compopt -o filenames 2>/dev/null
+		while read -r word; do
+			COMPREPLY+=("$word")
+		done < <(compgen -f -- "$cur")
+		return ;;
+	--prometheus)
+		return ;;
 	--min-latency | --min-age | --since | --until | -m | --max-inflight | -s | --max-series | \
 	-c | --max-cgroups | -n | --rows)
 		return ;;
@@ -73,6 +81,7 @@ _monad_storage()
 	latency) _monad_storage_reply "--device --op --histogram --json --help" ;;
 	cgroups) _monad_storage_reply "--json --help" ;;
 	errors) _monad_storage_reply "--device --op --json --help" ;;
+	export) _monad_storage_reply "--prometheus --once --textfile --help" ;;
 	inflight) _monad_storage_reply "--device --op --min-age --json --help" ;;
 	esac
 }

@@ -23,6 +23,7 @@ static const struct {
 	{ "inflight", cmd_inflight, "what is under way now, oldest first, and whose it is" },
 	{ "trace", cmd_trace, "print I/O as it happens" },
 	{ "replay", cmd_replay, "print or sum up I/O that happened before" },
+	{ "export", cmd_export, "serve metrics to Prometheus" },
 };
 
 static void usage(FILE *out)
@@ -39,7 +40,8 @@ static void usage(FILE *out)
 	      "  monad-storage trace -d nvme0n1 --min-latency 10ms\n"
 	      "                                                watch what is slow on a disk\n"
 	      "  monad-storage replay --since 60s --errors     what failed in the last minute\n"
-	      "  monad-storage replay --summary                latencies, actors, losses\n",
+	      "  monad-storage replay --summary                latencies, actors, losses\n"
+	      "  monad-storage export --prometheus 19150       metrics of all of it, over HTTP\n",
 	      out);
 }
 

@@ -4,8 +4,8 @@
 
 STORAGE_SRCS := $(wildcard tools/monad-storage/*.c)
 STORAGE_OBJS := $(STORAGE_SRCS:tools/monad-storage/%.c=$(O)/obj/monad-storage/%.o)
-STORAGE_CPPFLAGS = -Itools/monad-storage -Itools/lib -Ibpf -I$(O)/obj $(shell $(PKG_CONFIG) --cflags libbpf)
-STORAGE_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
+STORAGE_CPPFLAGS = -Itools/monad-storage -Itools/lib -Ibpf -I$(O)/obj $(shell $(PKG_CONFIG) --cflags libbpf libmicrohttpd)
+STORAGE_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libmicrohttpd)
 
 TOOLS += $(O)/bin/monad-storage
 MAN8 += tools/monad-storage/monad-storage.8
@@ -22,11 +22,18 @@ $(O)/bin/monad-storage: $(STORAGE_OBJS) $(TOOLS_LIB_OBJS) $(O)/lib/libmonad_even
 # Runs the command that is built.
 $(O)/unit/test_lib_storage $(O)/unit/test_lib_snapshot_tool: $(O)/bin/monad-storage
 
-install: install-monad-storage-completion
+install: install-monad-storage-completion install-monad-storage-unit
 install-monad-storage-completion:
 	install -d $(DESTDIR)$(COMPLETIONDIR)
 	install -m 644 tools/monad-storage/completion.bash $(DESTDIR)$(COMPLETIONDIR)/monad-storage
 
-.PHONY: install-monad-storage-completion
+# Neither enabled nor started.
+install-monad-storage-unit:
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's|/usr/local/sbin|$(SBINDIR)|' packaging/monad-storage-exporter.service \
+		>$(DESTDIR)$(UNITDIR)/monad-storage-exporter.service
+	chmod 644 $(DESTDIR)$(UNITDIR)/monad-storage-exporter.service
+
+.PHONY: install-monad-storage-completion install-monad-storage-unit
 
 -include $(wildcard $(O)/obj/monad-storage/*.d)

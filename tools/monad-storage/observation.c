@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <monad/ring_ioctl.h>
+#include <monad_event/event_ring_util.h>
+
+#include "cgroup_path.h"
+#include "disk.h"
+#include "monad_storage.h"
+#include "observation.h"
+#include "pins.h"
+#include "printable.h"
+
+/* As often as it is tried when the recording is stopped or started in between. */
+#define TRIES 4
+
+/* What fixed fields hold is padded with spaces. */
+static void read_model(struct observed_device *device)
+{
+	char path[80], text[sizeof(device->model)] = "";
+	size_t length;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/device/model", device->dev >> 20,
+		 device->dev & 0xfffff);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (!fgets(text, sizeof(text), file))
+		*text = '\0';
+	fclose(file);
+	length = strlen(text);
+	while (length && isspace((unsigned char)text[length - 1]))
+		text[--length] = '\0';
+	printable(device->model, sizeof(device->model), text);
+}
+
+static struct observed_device *find_device(const struct observation *seen, uint32_t dev)
+{
+	for (size_t i = 0; i < seen->nr_devices; i++) {
+		if (seen->devices[i].dev == dev)
+			return &seen->devices[i];
+	}
+	return NULL;
+}
+
+/* @disk: its name, if it is known. */
+static struct observed_device *get_device(struct observation *seen, uint32_t dev,
+					  const char *disk, bool bio_based)
+{
+	struct observed_device *device = find_device(seen, dev);
+	char path[64];
+
+	if (device)
+		return device;
+	seen->devices = xrealloc(seen->devices, (seen->nr_devices + 1) * sizeof(*device));
+	device = &seen->devices[seen->nr_devices++];
+	memset(device, 0, sizeof(*device));
+	device->dev = dev;
+	device->bio_based = bio_based;
+	if (disk)
+		snprintf(device->disk, sizeof(device->disk), "%s", disk);
+	else
+		disk_name(dev, device->disk, sizeof(device->disk));
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", dev >> 20, dev & 0xfffff);
+	device->there = !access(path, F_OK);
+	read_model(device);
+	return device;
+}
+
+static int take_inflight(struct observation *seen)
+{
+	struct inflight_device *inflight;
+	struct timespec now;
+	size_t n;
+	int err;
+
+	err = pins_inflight_by_device(&inflight, &n);
+	if (err)
+		return err;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (size_t i = 0; i < n; i++) {
+		const struct inflight_device *from = &inflight[i];
+		struct observed_device *device = get_device(seen, from->dev, NULL, from->bios);
+		uint64_t now_ns = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+
+		device->queued = from->queued;
+		device->issued = from->issued + from->bios;
+		if (from->oldest_ns && now_ns > from->oldest_ns)
+			device->oldest_ns = now_ns - from->oldest_ns;
+	}
+	free(inflight);
+	return 0;
+}
+
+static int compare_devices(const void *a, const void *b)
+{
+	const struct observed_device *x = a, *y = b;
+
+	return (x->dev > y->dev) - (x->dev < y->dev);
+}
+
+static int take_devices(struct observation *seen)
+{
+	const struct metrics *metrics = &seen->metrics;
+	int err;
+
+	for (size_t i = 0; i < metrics->nr_series; i++)
+		get_device(seen, metrics->series[i].dev, metrics->series[i].disk,
+			   metrics->series[i].bio_based);
+	for (size_t i = 0; i < metrics->nr_errors; i++)
+		get_device(seen, metrics->errors[i].dev, NULL, false);
+	err = take_inflight(seen);
+	if (seen->nr_devices)
+		qsort(seen->devices, seen->nr_devices, sizeof(*seen->devices), compare_devices);
+	return err;
+}
+
+static void take_cgroups(struct observation *seen)
+{
+	const struct metrics *metrics = &seen->metrics;
+	char path[PATH_MAX], text[PATH_MAX];
+	int err;
+
+	seen->cgroups = xcalloc(metrics->nr_cgroups, sizeof(*seen->cgroups));
+	for (size_t i = 0; i < metrics->nr_cgroups; i++) {
+		struct observed_cgroup *cgroup = &seen->cgroups[i];
+
+		cgroup->cgroup = &metrics->cgroups[i];
+		err = cgroup_path(cgroup->cgroup->id, path, sizeof(path));
+		if (err)
+			snprintf(path, sizeof(path), "%llu",
+				 (unsigned long long)cgroup->cgroup->id);
+		cgroup->removed = err == -ENOENT;
+		cgroup->path = xstrdup(printable(text, sizeof(text), path));
+	}
+}
+
+/* The device says it all: mapping the ring would be more work. */
+static void take_ring(struct observation *seen, const char *name)
+{
+	struct monad_ring_info info;
+	int fd;
+
+	if (monad_event_ring_open_fd(name, &fd, NULL, 0))
+		return;
+	if (!monad_event_ring_query_device(fd, &info)) {
+		seen->has_ring = true;
+		seen->ring.events = info.last_seqno;
+		seen->ring.capacity = info.descriptor_capacity;
+		seen->ring.bytes = info.next_payload_byte;
+		seen->ring.byte_capacity = info.payload_buf_size;
+		seen->ring.discarded = info.discarded;
+		memcpy(seen->ring.lost, info.lost, sizeof(seen->ring.lost));
+	}
+	close(fd);
+}
+
+static int take(struct observation *seen, const struct monad_storage_session *session)
+{
+	int err;
+
+	seen->recording = true;
+	seen->started_ns = session->started_ns;
+	seen->filtered = session->filtered;
+	err = metrics_read(&seen->metrics);
+	if (!err)
+		err = pins_read_counters(&seen->counters);
+	if (!err)
+		err = hooks_read(seen->hooks);
+	if (!err)
+		err = take_devices(seen);
+	if (err)
+		return err;
+	take_cgroups(seen);
+	take_ring(seen, session->ring);
+	return 0;
+}
+
+int observation_take(struct observation *seen)
+{
+	struct monad_storage_session session, after;
+	int err;
+
+	for (int tries = 0; tries < TRIES; tries++) {
+		memset(seen, 0, sizeof(*seen));
+		err = pins_read_session(&session);
+		if (err)
+			break;
+		err = take(seen, &session);
+		/* Of one recording, not of two. */
+		if (!pins_read_session(&after) && after.started_ns == session.started_ns) {
+			if (err)
+				observation_free(seen);
+			return err;
+		}
+		observation_free(seen);
+	}
+	/* Not, or not any more, or not quite. */
+	return err == -ENOENT || !err ? 0 : err;
+}
+
+void observation_free(struct observation *seen)
+{
+	for (size_t i = 0; seen->cgroups && i < seen->metrics.nr_cgroups; i++)
+		free(seen->cgroups[i].path);
+	free(seen->cgroups);
+	free(seen->devices);
+	metrics_free(&seen->metrics);
+	memset(seen, 0, sizeof(*seen));
+}
