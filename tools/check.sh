@@ -190,6 +190,8 @@ part_storage()
 	for kernel in "${kernels[@]}"; do
 		run "storage $kernel" tools/testing/selftests/monad_storage/run --kernel "$kernel"
 	done
+	# Once, on the last of them: it is about what is outside of the guest.
+	run "prometheus $kernel" tools/testing/selftests/monad_storage/prometheus --kernel "$kernel"
 }
 
 # Instructions, not seconds: the same on every machine and every run.
