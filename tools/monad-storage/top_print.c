@@ -120,8 +120,9 @@ static void print(const struct top *top, const struct shown *shown)
 	       human_clock(now.tv_sec * NSEC_PER_SEC + now.tv_nsec, clock),
 	       human_duration(shown->window_ns, window), top_sorts[top->sort].name);
 	if (shown->missed)
-		printf(", %" PRIu64 " events were overwritten before they were read", shown->missed);
-	puts("");
+		printf(", %" PRIu64 " events were overwritten before they were read",
+		       shown->missed);
+	putchar('\n');
 	print_disks(shown, disks);
 	print_actors(shown, actors);
 	if (!top->screen)
