@@ -29,7 +29,7 @@ _monad_storage()
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		_monad_storage_reply "start stop status trace replay top latency cgroups errors inflight export \
+		_monad_storage_reply "start stop status trace replay report top latency cgroups errors inflight export \
 			--help --version"
 		return
 	fi
@@ -77,6 +77,8 @@ _monad_storage()
 	status) _monad_storage_reply "--ring --json --help" ;;
 	trace) _monad_storage_reply "--ring --json $filter --help" ;;
 	replay) _monad_storage_reply "--ring --since --until --summary --json $filter --help" ;;
+	report)
+		_monad_storage_reply "--ring --since --until $filter --help" ;;
 	top) _monad_storage_reply "--ring --device --op --sort --rows --batch --json --help" ;;
 	latency) _monad_storage_reply "--device --op --histogram --json --help" ;;
 	cgroups) _monad_storage_reply "--json --help" ;;

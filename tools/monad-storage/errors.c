@@ -75,7 +75,7 @@ static unsigned int print_errors(const struct errors *errors, const struct metri
 		if (!rows++)
 			printf("%-10s %-12s %-14s %9s  %s\n", "DISK", "OP", "ERROR", "COUNT", "");
 		printf("%-10s %-12s %-14s %9" PRIu64 "  %s\n", disk, metrics_op_name(e->op),
-		       errno_name(e->error), e->count, strerror(e->error));
+		       errno_name(e->error), e->count, strerror((int)e->error));
 	}
 	return rows;
 }

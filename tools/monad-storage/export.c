@@ -94,7 +94,8 @@ static void explain(int err, char *text, size_t size)
 		break;
 	case ENOTDIR:
 		snprintf(text, size, "what is in the place of the recording is not what "
-				     "'monad-storage start' makes; 'monad-storage status' says more");
+				     "'monad-storage start' makes; 'monad-storage status' says "
+				     "more");
 		break;
 	default:
 		snprintf(text, size, "reading the recording: %s", strerror(-err));

@@ -41,8 +41,8 @@ bool interval_next(struct interval *interval)
 		return false;
 	interval->count--;
 	interval->next_ns += interval->ns;
-	ts.tv_sec = interval->next_ns / NSEC_PER_SEC;
-	ts.tv_nsec = interval->next_ns % NSEC_PER_SEC;
+	ts.tv_sec = (time_t)(interval->next_ns / NSEC_PER_SEC);
+	ts.tv_nsec = (long)(interval->next_ns % NSEC_PER_SEC);
 	while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
 		;
 	return !interrupted;

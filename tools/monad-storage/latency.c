@@ -78,7 +78,7 @@ static void print_rates(const struct metrics_series *s, uint64_t window_ns)
 
 	if (window_ns)
 		printf("%9.1f %6s/s", (double)s->sum.ops / seconds,
-		       human_bytes((double)s->sum.bytes / seconds, size));
+		       human_bytes((uint64_t)((double)s->sum.bytes / seconds), size));
 	else
 		printf("%9" PRIu64 " %6s  ", s->sum.ops, human_bytes(s->sum.bytes, size));
 }

@@ -23,6 +23,7 @@ static const struct {
 	{ "inflight", cmd_inflight, "what is under way now, oldest first, and whose it is" },
 	{ "trace", cmd_trace, "print I/O as it happens" },
 	{ "replay", cmd_replay, "print or sum up I/O that happened before" },
+	{ "report", cmd_report, "write a page of what happened: latencies over time, who, errors" },
 	{ "export", cmd_export, "serve metrics to Prometheus" },
 };
 

@@ -10,7 +10,7 @@
 #include "tables.h"
 
 /* Maps all of a map; the number of its values, or -errno. */
-static long map_values(const char *name, size_t value_size, const void **values, size_t *bytes)
+static int map_values(const char *name, size_t value_size, const void **values, size_t *bytes)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	struct bpf_map_info info = {};
@@ -31,29 +31,30 @@ static long map_values(const char *name, size_t value_size, const void **values,
 	if (err)
 		return -err;
 	*values = base;
-	return info.max_entries;
+	return (int)info.max_entries;
 }
 
 int table_open(struct table *table, const char *keys, const char *entries, size_t entry_size,
 	       unsigned int each)
 {
-	const void *base;
-	long n, err;
+	const void *base = NULL;
+	int n, err = 0;
 
 	memset(table, 0, sizeof(*table));
 	n = map_values(keys, sizeof(*table->buckets), &base, &table->keys_bytes);
 	if (n < 0)
 		return n;
 	table->buckets = base;
-	table->nr = n * MONAD_STORAGE_WAYS;
+	table->nr = (size_t)n * MONAD_STORAGE_WAYS;
 	n = map_values(entries, entry_size, &base, &table->entries_bytes);
-	err = n < 0 ? n : 0;
-	if (!err) {
+	if (n < 0) {
+		err = n;
+	} else {
 		table->entries = base;
 		table->entry_size = entry_size;
 		table->each = each;
 		/* Of another version of this program. */
-		if (!each || n % each || n / each < (long)table->nr)
+		if (!each || n % each || n / each < table->nr)
 			err = -EPROTO;
 		else
 			table->behind = n / each - table->nr;

@@ -44,6 +44,11 @@ static double per_second(uint64_t n, const struct shown *shown)
 	return (double)n * NSEC_PER_SEC / (double)shown->window_ns;
 }
 
+static uint64_t bytes_per_second(uint64_t n, const struct shown *shown)
+{
+	return (uint64_t)per_second(n, shown);
+}
+
 static void print_disks(const struct shown *shown, unsigned int room)
 {
 	char read[HUMAN_LEN], written[HUMAN_LEN], average[HUMAN_LEN], p99[HUMAN_LEN];
@@ -66,9 +71,10 @@ static void print_disks(const struct shown *shown, unsigned int room)
 		room--;
 		printf("%-12s %9.1f %6s %9.1f %6s %8.1f %7s %7s %5" PRIu64 " %5" PRIu64 "\n",
 		       row->disk, per_second(row->ops[MONAD_STORAGE_READS], shown),
-		       human_bytes(per_second(row->bytes[MONAD_STORAGE_READS], shown), read),
+		       human_bytes(bytes_per_second(row->bytes[MONAD_STORAGE_READS], shown), read),
 		       per_second(row->ops[MONAD_STORAGE_WRITES], shown),
-		       human_bytes(per_second(row->bytes[MONAD_STORAGE_WRITES], shown), written),
+		       human_bytes(bytes_per_second(row->bytes[MONAD_STORAGE_WRITES], shown),
+				   written),
 		       per_second(row->ops[MONAD_STORAGE_OTHERS], shown),
 		       samples ? human_duration(row->sum.sum_ns[PHASE] / samples, average) : "-",
 		       samples ? human_duration(metrics_percentile(&row->sum, PHASE, 99), p99) :
@@ -92,7 +98,8 @@ static void print_actors(const struct shown *shown, unsigned int room)
 
 		printf("%8u %-16s %9.1f %6s %5" PRIu64 " %9s %9s%s\n", a->tgid,
 		       printable(comm, sizeof(comm), a->comm[0] ? a->comm : "(unknown)"),
-		       per_second(a->ops, shown), human_bytes(per_second(a->bytes, shown), bytes),
+		       per_second(a->ops, shown),
+		       human_bytes(bytes_per_second(a->bytes, shown), bytes),
 		       a->errors, human_duration(a->wait_ns, wait), human_duration(a->max_ns, max),
 		       a->kthread ? "  kernel thread" : "");
 	}

@@ -60,7 +60,8 @@ static bool handle_keys(struct top *top)
 
 bool top_sleep(struct top *top, uint64_t ns)
 {
-	const struct timespec pause = { ns / NSEC_PER_SEC, ns % NSEC_PER_SEC };
+	const struct timespec pause = { (time_t)(ns / NSEC_PER_SEC),
+				       (long)(ns % NSEC_PER_SEC) };
 	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
 
 	if (!top->screen) {

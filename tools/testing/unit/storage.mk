@@ -10,6 +10,9 @@ UNIT_TESTS += $(UNIT_STORAGE_TESTS)
 $(O)/unit/test_storage_histogram: UNIT_SRCS = tools/monad-storage/metrics_histogram.c
 $(O)/unit/test_storage_histogram: tools/monad-storage/metrics_histogram.c
 
+$(O)/unit/test_storage_heatmap: UNIT_SRCS = tools/monad-storage/heatmap.c tools/monad-storage/human.c
+$(O)/unit/test_storage_heatmap: tools/monad-storage/heatmap.c tools/monad-storage/human.c
+
 $(O)/unit/test_storage_%: tools/testing/unit/test_storage_%.c tools/testing/unit/storage.mk
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -Itools/testing/unit -Itools/monad-storage -Itools/lib -Ibpf \

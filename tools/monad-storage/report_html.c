@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "disk.h"
+#include "heatmap.h"
+#include "html.h"
+#include "human.h"
+#include "losses.h"
+#include "monad_storage.h"
+#include "report_data.h"
+#include "summary_data.h"
+
+#define TOP_ACTORS 20
+
+static const char style[] =
+	"body{font:14px/1.45 system-ui,sans-serif;color:#1c1c1c;background:#fff;margin:2em auto;"
+	"max-width:64em;padding:0 1em}"
+	"h1{font-size:1.5em;margin:0}h2{font-size:1.15em;margin:2em 0 .4em;border-bottom:1px solid "
+	"#ccc}h3{font-size:1em;margin:1.2em 0 .2em}"
+	"table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+	"th,td{padding:.15em .6em;text-align:right;white-space:nowrap}"
+	"th{font-weight:600;border-bottom:1px solid #999}tr:nth-child(even) td{background:#f5f5f5}"
+	"th.t,td.t{text-align:left}td.bad{color:#a40000;font-weight:600}"
+	"th.g,td.g{border-left:1px solid #ccc}"
+	".note{color:#555}.lost{border-left:4px solid #a40000;padding-left:.8em}"
+	"svg{max-width:100%;height:auto;display:block}"
+	"svg text{font:10px system-ui,sans-serif;fill:#555}svg .y{text-anchor:end}"
+	"svg .x{text-anchor:middle}svg .grid{stroke:#ddd}svg .rate{fill:#4a7fb5}"
+	"svg .failed{fill:#a40000}";
+
+/* What is shown apart: what one waits for differs. */
+static const struct {
+	const char *title;
+	uint32_t ops; /* a bit each; 0: all others */
+} kinds[] = {
+	{ "reads", 1 << MONAD_STORAGE_OP_READ },
+	{ "writes", 1 << MONAD_STORAGE_OP_WRITE | 1 << MONAD_STORAGE_OP_ZONE_APPEND },
+	{ "flushes", 1 << MONAD_STORAGE_OP_FLUSH },
+	{ "others", 0 },
+};
+
+static size_t kind_of(unsigned int op)
+{
+	size_t kind = 0;
+
+	while (kinds[kind].ops && !(kinds[kind].ops >> op & 1))
+		kind++;
+	return kind;
+}
+
+static void write_head(FILE *out, const struct report *report)
+{
+	const struct summary *s = report->summary;
+	char first[HUMAN_LEN], last[HUMAN_LEN], span[HUMAN_LEN], now[HUMAN_LEN], ops[HUMAN_LEN];
+	struct utsname host;
+	struct timespec ts;
+
+	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+		"<meta name=\"viewport\" content=\"width=device-width\">"
+		"<title>Storage report</title><style>%s</style></head><body>\n"
+		"<h1>Storage report</h1>\n<p>", style);
+	if (s->ops)
+		fprintf(out, "<b>%s operations in %s</b>, from %s to %s. ",
+			human_count(s->ops, ops),
+			human_span(s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0, span),
+			human_time(s->first_ns, first), human_time(s->last_ns, last));
+	else
+		fputs("<b>No operation ended in that time.</b> ", out);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	fprintf(out, "Written %s", human_time(ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec, now));
+	if (!uname(&host)) {
+		fputs(" on ", out);
+		html_text(out, host.nodename);
+		fputs(", Linux ", out);
+		html_text(out, host.release);
+	}
+	fputs(", from ring ", out);
+	html_text(out, report->ring);
+	fputs(".</p>\n", out);
+}
+
+/* What is not in this page, so that nobody takes a part for the whole. */
+static void write_losses(FILE *out, const struct report *report)
+{
+	const struct reader *reader = report->reader;
+	const struct monad_ring_ext *ext = monad_event_ring_ext(&reader->ring);
+	bool lost = reader->missed || reader->expired || report->reach_later ||
+		    reader->clock_set_back;
+	char reach[HUMAN_LEN];
+
+	for (int i = 0; ext && i < MONAD_RING_LOST_COUNT; i++)
+		lost |= ext->lost[i];
+	fprintf(out, "<h2>What this page does not show</h2>\n<ul class=\"%s\">\n",
+		lost ? "lost" : "note");
+	if (report->reach_later)
+		fprintf(out, "<li>What ended before %s: so far back the ring reaches.</li>\n",
+			human_time(report->reach_ns, reach));
+	if (reader->missed)
+		fprintf(out, "<li>%" PRIu64 " events that were overwritten before they were "
+			"read, or never written.</li>\n", reader->missed);
+	if (reader->expired)
+		fprintf(out, "<li>The contents of %" PRIu64 " events, overwritten while this was "
+			"written.</li>\n", reader->expired);
+	for (int i = 0; ext && i < MONAD_RING_LOST_COUNT; i++) {
+		if (ext->lost[i])
+			fprintf(out, "<li>%" PRIu64 " events that the ring refused: %s.</li>\n",
+				ext->lost[i], ring_loss_names[i]);
+	}
+	if (reader->clock_set_back)
+		fputs("<li>The clock was set back meanwhile: times of day, and how long it took, "
+		      "are not right.</li>\n", out);
+	fputs("<li>What had not ended: what hangs is in <code>monad-storage inflight</code>.</li>\n"
+	      "<li>Files: the block layer does not know them.</li>\n"
+	      "<li>A sum over all disks: devices upon devices (dm, md, loop) have an operation "
+	      "on each level.</li>\n</ul>\n", out);
+}
+
+static void write_time(FILE *out, const struct histogram *h)
+{
+	char p50[HUMAN_LEN], p99[HUMAN_LEN], max[HUMAN_LEN];
+
+	if (!h->samples) {
+		fputs("<td class=\"g\">-</td><td>-</td><td>-</td>", out);
+		return;
+	}
+	fprintf(out, "<td class=\"g\">%s</td><td>%s</td><td>%s</td>",
+		human_duration(histogram_percentile(h, 50), p50),
+		human_duration(histogram_percentile(h, 99), p99), human_duration(h->max, max));
+}
+
+static const char *row_disk(const struct summary_row *row, char name[32])
+{
+	if (row->disk[0])
+		snprintf(name, 32, "%s", row->disk);
+	else if (row->dev)
+		disk_name(row->dev, name, 32);
+	else
+		snprintf(name, 32, "(no disk)");
+	return name;
+}
+
+static void write_rows(FILE *out, struct summary_row **rows, unsigned int nr)
+{
+	char name[32], bytes[HUMAN_LEN];
+
+	fputs("<h2>Latencies</h2>\n<table><tr><th class=\"t\"></th><th></th><th></th><th></th>"
+	      "<th></th>"
+	      "<th class=\"g\" colspan=\"3\">queue</th><th class=\"g\" colspan=\"3\">device</th>"
+	      "<th class=\"g\" colspan=\"3\">total</th></tr>\n<tr><th class=\"t\">disk</th>"
+	      "<th class=\"t\">operation</th><th>number</th><th>size</th><th>failed</th>", out);
+	for (int phase = 0; phase < PHASES; phase++)
+		fputs("<th class=\"g\">p50</th><th>p99</th><th>max</th>", out);
+	fputs("</tr>\n", out);
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct summary_row *row = rows[i];
+
+		fputs("<tr><td class=\"t\">", out);
+		html_text(out, row_disk(row, name));
+		fprintf(out, "</td><td class=\"t\">%s</td><td>%" PRIu64 "</td><td>%s</td>"
+			"<td%s>%" PRIu64 "</td>",
+			row->cache_flush ? "cache flush" : op_name(row->op), row->ops,
+			human_bytes(row->bytes, bytes), row->errors ? " class=\"bad\"" : "",
+			row->errors);
+		for (int phase = 0; phase < PHASES; phase++)
+			write_time(out, &row->times[phase]);
+		fputs("</tr>\n", out);
+	}
+	fputs("</table>\n<p class=\"note\">queue: until it was first handed to the device; device: "
+	      "from when it was last handed over; total: from beginning to end. cache flush: the "
+	      "device was told to flush its write cache, for any number of those who wait for a "
+	      "flush.</p>\n", out);
+}
+
+static void write_actors(FILE *out, const struct report *report)
+{
+	struct summary_actor *actors = summary_sorted_actors(report->summary);
+	unsigned int nr = report->summary->nr_actors;
+	char bytes[HUMAN_LEN], wait[HUMAN_LEN], max[HUMAN_LEN];
+
+	fputs("<h2>Who waited longest</h2>\n<table><tr><th class=\"t\">process</th><th>pid</th>"
+	      "<th>operations</th><th>size</th><th>failed</th><th>waited</th><th>slowest</th>"
+	      "</tr>\n", out);
+	for (unsigned int i = 0; i < nr && i < TOP_ACTORS; i++) {
+		const struct summary_actor *a = &actors[i];
+
+		fputs("<tr><td class=\"t\">", out);
+		html_text(out, a->comm[0] ? a->comm : "(unknown)");
+		fprintf(out, "%s</td><td>%u</td><td>%" PRIu64 "</td><td>%s</td><td%s>%" PRIu64
+			"</td><td>%s</td><td>%s</td></tr>\n", a->kthread ? " (kernel thread)" : "",
+			a->tgid, a->ops, human_bytes(a->bytes, bytes),
+			a->errors ? " class=\"bad\"" : "", a->errors,
+			human_duration(a->wait_ns, wait), human_duration(a->max_ns, max));
+	}
+	fputs("</table>\n", out);
+	if (nr > TOP_ACTORS)
+		fprintf(out, "<p class=\"note\">%u more.</p>\n", nr - TOP_ACTORS);
+	free(actors);
+}
+
+static void write_error(FILE *out, const struct storage_event *event)
+{
+	const struct monad_storage_complete *c = &event->complete;
+	char time[HUMAN_LEN], clock[HUMAN_LEN], total[HUMAN_LEN], size[HUMAN_LEN];
+	char comm[MONAD_STORAGE_COMM_LEN + 1], disk[MONAD_STORAGE_DISK_LEN + 1];
+
+	snprintf(comm, sizeof(comm), "%.*s", MONAD_STORAGE_COMM_LEN, c->comm);
+	snprintf(disk, sizeof(disk), "%.*s", MONAD_STORAGE_DISK_LEN, c->disk);
+	fprintf(out, "<tr><td class=\"t\">%.10s %s</td><td class=\"t\">",
+		human_time(event->desc.record_epoch_nanos, time),
+		human_clock(event->desc.record_epoch_nanos, clock));
+	html_text(out, disk);
+	fprintf(out, "</td><td class=\"t\">%s</td><td class=\"t bad\">%s</td><td>", op_name(c->op),
+		errno_name(c->error));
+	if (c->sector == MONAD_STORAGE_NO_SECTOR)
+		fputs("-", out);
+	else
+		fprintf(out, "%" PRIu64, c->sector);
+	fprintf(out, "</td><td>%s</td><td>%s</td><td class=\"t\">", human_bytes(c->bytes, size),
+		c->flags & MONAD_STORAGE_F_TOTAL_NS ? human_duration(c->total_ns, total) : "-");
+	html_text(out, comm);
+	fprintf(out, "</td><td>%u</td></tr>\n", c->tgid);
+}
+
+static void write_errors(FILE *out, const struct report *report)
+{
+	size_t shown = report->nr_errors < REPORT_ERRORS ? report->nr_errors : REPORT_ERRORS;
+
+	fprintf(out, "<h2>What failed</h2>\n");
+	if (!shown) {
+		fputs("<p>Nothing.</p>\n", out);
+		return;
+	}
+	if (shown < report->nr_errors)
+		fprintf(out, "<p>The last %zu of %zu.</p>\n", shown, report->nr_errors);
+	fputs("<table><tr><th class=\"t\">when</th><th class=\"t\">disk</th>"
+	      "<th class=\"t\">operation</th><th class=\"t\">error</th><th>sector</th><th>size</th>"
+	      "<th>took</th>"
+	      "<th class=\"t\">process</th><th>pid</th></tr>\n", out);
+	for (size_t i = report->nr_errors - shown; i < report->nr_errors; i++)
+		write_error(out, &report->errors[i % REPORT_ERRORS]);
+	fputs("</table>\n", out);
+}
+
+/* The pictures of one disk. */
+static void write_disk(FILE *out, const struct report *report, const struct summary_row *of)
+{
+	struct heatmap *maps = xcalloc(ARRAY_SIZE(kinds), sizeof(*maps));
+	char name[32];
+
+	for (size_t kind = 0; kind < ARRAY_SIZE(kinds); kind++) {
+		maps[kind].begin_ns = report->summary->first_ns;
+		maps[kind].end_ns = report->summary->last_ns;
+	}
+	for (size_t i = 0; i < report->nr_points; i++) {
+		const struct report_point *p = &report->points[i];
+
+		if (p->dev == of->dev)
+			heatmap_add(&maps[kind_of(p->op)], p->end_ns, p->total_ns, p->bytes,
+				    p->failed);
+	}
+	fputs("<h2>", out);
+	html_text(out, row_disk(of, name));
+	fputs("</h2>\n", out);
+	for (size_t kind = 0; kind < ARRAY_SIZE(kinds); kind++) {
+		if (!maps[kind].total)
+			continue;
+		fprintf(out, "<h3>%s</h3>\n", kinds[kind].title);
+		heatmap_write(out, &maps[kind]);
+	}
+	free(maps);
+}
+
+void report_write(FILE *out, const struct report *report)
+{
+	struct summary_row **rows = summary_sorted_rows(report->summary);
+	unsigned int nr = report->summary->nr_rows;
+
+	write_head(out, report);
+	if (nr) {
+		write_rows(out, rows, nr);
+		write_actors(out, report);
+	}
+	write_errors(out, report);
+	for (unsigned int i = 0; i < nr; i++) {
+		if (!i || rows[i]->dev != rows[i - 1]->dev)
+			write_disk(out, report, rows[i]);
+	}
+	if (nr)
+		fputs("<p class=\"note\">Pictures: time from left to right, latency (total) from "
+		      "bottom to top, darker where there were more operations, by powers of two. "
+		      "Below: "
+		      "operations per second, red where some failed.</p>\n", out);
+	write_losses(out, report);
+	fputs("</body></html>\n", out);
+	free(rows);
+}

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# The page: it holds what was recorded, needs nothing else, and says what it lacks.
+#
+# needs: modules=null_blk,scsi_debug,sd_mod programs=dd
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "${0%/*}/lib.sh"
+
+# has TEXT DESCRIPTION
+has()
+{
+	grep -qF -- "$1" page.html
+	ok $? "$2"
+}
+
+make_null_blk nullb_a cache_size=4
+a=$made_disk
+make_scsi_debug dev_size_mb=64 opts=2 delay=1
+disk=$made_disk
+settle
+monad-storage report page.html >/dev/null 2>message
+is $? 1 "nothing recorded: an error"
+grep -q 'nothing was ever recorded' message
+ok $? "that says so"
+start_recording -d "$a" -d "$disk"
+dd if="/dev/$a" of=/dev/null bs=4k count=123 iflag=direct 2>/dev/null
+dd if=/dev/zero of="/dev/$a" bs=4k count=45 oflag=direct,dsync 2>/dev/null
+dd if="/dev/$disk" of=/dev/null bs=64k skip=36 count=1 iflag=direct 2>/dev/null
+# Names can hold anything.
+cp "$(command -v dd)" '/tmp/a<b>&"c'
+PATH=/tmp:$PATH 'a<b>&"c' if="/dev/$a" of=/dev/null bs=4k count=3 iflag=direct 2>/dev/null
+began_all=$began
+runs "report" monad-storage report --since "$began_all" page.html
+is "$(monad-storage report --since "$began_all" page.html)" \
+	"$(events --since "$began_all" | wc -l) operations in page.html" "as many as there are events"
+has "<td class=\"t\">$a</td><td class=\"t\">read</td><td>126</td><td>504K</td>" "the reads of a disk"
+has "<td class=\"t\">$a</td><td class=\"t\">write</td><td>45</td>" "its writes"
+has '<td class="t bad">ENODATA</td>' "what failed"
+has 'a&lt;b&gt;&amp;&quot;c' "a name is text"
+grep -q 'a<b>' page.html
+is $? 1 "not HTML"
+is "$(grep -c '<svg ' page.html)" "$(grep -c '</svg>' page.html)" "pictures are whole"
+at_least "$(grep -c '<svg ' page.html)" 4 "reads, writes, flushes of one disk, reads of the other"
+grep -qiE '<script|<link|<img|src=|href=|url\(|@import' page.html
+is $? 1 "it needs nothing else"
+has "What this page does not show" "it says what it does not show"
+tail -n 1 page.html | grep -q '</html>'
+ok $? "it has an end"
+monad-storage report -d "$disk" -o write page.html >/dev/null
+has "No operation ended in that time" "a page of nothing"
+echo before >page.html
+monad-storage report page.html /dev/null >/dev/null 2>&1
+is $? 2 "two files: refused"
+monad-storage report >/dev/null 2>&1
+is $? 2 "no file: refused"
+monad-storage report /nowhere/page.html >/dev/null 2>message
+is $? 1 "where there is no directory: an error"
+grep -q '/nowhere' message
+ok $? "that names it"
+is "$(cat page.html)" before "and what was there is as it was"
+is "$(find . -name "*page*" | wc -l)" 1 "nothing else is left behind"
+monad-storage stop >/dev/null
+done_testing
