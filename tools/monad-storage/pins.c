@@ -194,6 +194,22 @@ int pins_read_session(struct monad_storage_session *session)
 	return err;
 }
 
+bool pins_records(uint32_t dev)
+{
+	struct monad_storage_session session;
+	uint8_t value;
+	int fd, err;
+
+	if (pins_read_session(&session) || !session.filtered)
+		return true;
+	fd = pins_open_map("devices", sizeof(value));
+	if (fd < 0)
+		return true;
+	err = bpf_map_lookup_elem(fd, &dev, &value);
+	close(fd);
+	return err != -ENOENT;
+}
+
 int pins_read_counters(struct monad_storage_counters *sum)
 {
 	int cpus = libbpf_num_possible_cpus();

@@ -6,6 +6,8 @@
 #ifndef MONAD_STORAGE_PINS_H
 #define MONAD_STORAGE_PINS_H
 
+#include <stdbool.h>
+
 #include "storage_state.h"
 
 #define PIN_ROOT "/sys/fs/bpf"
@@ -47,6 +49,9 @@ void pins_complain(int err);
 
 /* What is recorded, and for which ring; 0, or -errno when it is not (quite) started. */
 int pins_read_session(struct monad_storage_session *session);
+
+/* False when only other disks are recorded; true when that is not known. */
+bool pins_records(uint32_t dev);
 
 /* The programs' counters, summed over all CPUs; 0 or -errno. */
 int pins_read_counters(struct monad_storage_counters *sum);

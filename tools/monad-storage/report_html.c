@@ -69,7 +69,7 @@ static void write_head(FILE *out, const struct report *report)
 			human_span(s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0, span),
 			human_time(s->first_ns, first), human_time(s->last_ns, last));
 	else
-		fputs("<b>No operation ended in that time.</b> ", out);
+		fputs("<b>No such operation ended in that time.</b> ", out);
 	clock_gettime(CLOCK_REALTIME, &ts);
 	fprintf(out, "Written %s", human_time(ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec, now));
 	if (!uname(&host)) {

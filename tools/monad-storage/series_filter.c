@@ -5,6 +5,7 @@
 #include "disk.h"
 #include "event.h"
 #include "monad_storage.h"
+#include "pins.h"
 #include "series_filter.h"
 #include "storage_state.h"
 
@@ -18,12 +19,21 @@ static const struct argp_option options[] = {
 
 static void add_disk(struct series_filter *filter, const char *name)
 {
-	switch (disk_find(name, &filter->devs[filter->nr_devs])) {
-	case DISK_FOUND:
+	uint32_t dev;
+
+	switch (disk_find(name, &dev)) {
 	case DISK_GONE_NUMBER:
-		filter->nr_devs++;
+		warning("there is no disk %s now: looking for what one that was had", name);
+		filter->devs[filter->nr_devs++] = dev;
+		return;
+	case DISK_FOUND:
+		if (!pins_records(dev))
+			warning("%s is not recorded: 'monad-storage start' was told which disks "
+				"are", name);
+		filter->devs[filter->nr_devs++] = dev;
 		return;
 	case DISK_GONE:
+		warning("there is no disk %s now: looking for what one of that name had", name);
 		filter->names[filter->nr_names++] = strncmp(name, "/dev/", 5) ? name : name + 5;
 		return;
 	case DISK_INVALID:

@@ -12,7 +12,8 @@
 static const char doc[] =
 	"Stop recording.\n\n"
 	"Detaches all programs, also when a start did not get to its end. What was "
-	"recorded stays in the ring and can be replayed until the module is unloaded.";
+	"recorded stays in the ring and can be replayed until the module is unloaded. What was "
+	"added up since the start (latency, errors, cgroups, export) is gone.";
 
 static const struct argp_option options[] = { {} };
 

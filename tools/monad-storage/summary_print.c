@@ -167,7 +167,7 @@ void summary_print(const struct summary *summary, const struct reader *reader)
 	char first[HUMAN_LEN], last[HUMAN_LEN], span[HUMAN_LEN], ops[HUMAN_LEN];
 
 	if (!summary->nr_rows) {
-		puts("No operation ended in that time.\n");
+		puts("No such operation ended in that time.\n");
 	} else {
 		printf("%s operations in %s, from %s to %s\n\n", human_count(summary->ops, ops),
 		       human_span(summary_span(summary), span),

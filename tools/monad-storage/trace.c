@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-storage trace: prints events as they come. */
+#include <errno.h>
 #include <unistd.h>
 
 #include <monad_event/event_ring_util.h>
@@ -7,6 +8,7 @@
 #include "interrupt.h"
 #include "losses.h"
 #include "monad_storage.h"
+#include "pins.h"
 #include "print.h"
 #include "ring_follow.h"
 #include "view.h"
@@ -83,6 +85,7 @@ int cmd_trace(int argc, char **argv)
 	static const struct argp argp = {
 		options, parse_option, NULL, doc, view_children, NULL, NULL
 	};
+	struct monad_storage_session session;
 	struct ring_follow ring;
 	struct view view = {};
 	int status;
@@ -95,6 +98,8 @@ int cmd_trace(int argc, char **argv)
 	if (status)
 		goto out;
 	catch_interrupts();
+	if (pins_read_session(&session) == -ENOENT)
+		warning("nothing is recording now: 'monad-storage start' begins it");
 	if (!view.json)
 		print_header(view.filter.all_types);
 	follow(&view, &ring);

@@ -61,6 +61,10 @@ monad-storage latency -H -d "$disk" -o read | tail -n +4 | sed 's/^/# /'
 is "$(monad-storage latency -d "$disk" -o flush | wc -l)" 3 "-d and -o: one row"
 is "$(monad-storage latency -d "$disk" -o zone_reset)" "no I/O ended" "or none"
 
+is "$(monad-storage errors -d nosuch 2>&1)" \
+	"monad-storage: warning: there is no disk nosuch now: looking for what one of that name had
+no errors, timeouts or requeues" "a disk that is not there is no good news"
+
 # An interval has what happened in it.
 (sleep 0.7; dd if="/dev/$disk" of=/dev/null bs=4k count=10 iflag=direct 2>/dev/null) &
 is "$(monad-storage latency --json -d "$disk" -o read 2 2 |

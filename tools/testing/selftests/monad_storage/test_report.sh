@@ -19,10 +19,11 @@ a=$made_disk
 make_scsi_debug dev_size_mb=64 opts=2 delay=1
 disk=$made_disk
 settle
-monad-storage report page.html >/dev/null 2>message
-is $? 1 "nothing recorded: an error"
-grep -q 'nothing was ever recorded' message
-ok $? "that says so"
+monad-storage report -r nosuch page.html >/dev/null 2>message
+is $? 1 "no such ring: an error"
+grep -q nosuch message
+ok $? "that names it"
+is "$(find . -name "*page*" | wc -l)" 0 "and nothing was written"
 start_recording -d "$a" -d "$disk"
 dd if="/dev/$a" of=/dev/null bs=4k count=123 iflag=direct 2>/dev/null
 dd if=/dev/zero of="/dev/$a" bs=4k count=45 oflag=direct,dsync 2>/dev/null
@@ -48,7 +49,7 @@ has "What this page does not show" "it says what it does not show"
 tail -n 1 page.html | grep -q '</html>'
 ok $? "it has an end"
 monad-storage report -d "$disk" -o write page.html >/dev/null
-has "No operation ended in that time" "a page of nothing"
+has "No such operation ended in that time" "a page of nothing"
 echo before >page.html
 monad-storage report page.html /dev/null >/dev/null 2>&1
 is $? 2 "two files: refused"
