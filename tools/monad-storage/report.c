@@ -22,8 +22,8 @@ static const char doc[] =
 	"TIME is as of 'monad-storage replay'. The ring can be one that is recorded to, a ring "
 	"file or a snapshot ('monad-ring snapshot').\n\n"
 	"EXAMPLES\n"
-	"  monad-storage report report.html\n"
-	"  monad-storage report --since 10m -d sda sda.html\n"
+	"  monad-storage report storage.html\n"
+	"  monad-storage report --since 10m -d sda disk.html\n"
 	"  monad-storage report -r before-the-crash.zst crash.html\n";
 
 #define NO_TIME "'%s' is no time; say 60s, 03:12 or '2024-05-31 03:12:30'"
