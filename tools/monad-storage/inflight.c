@@ -81,14 +81,6 @@ static uint64_t begin_of(const struct monad_storage_io *io)
 	return io->start_ns ? io->start_ns : io->first_issue_ns;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 /* 0 or -errno. */
 static int gather(const struct inflight *inflight, const char *keys, const char *entries,
 		  bool bios, struct list *list)
@@ -101,7 +93,7 @@ static int gather(const struct inflight *inflight, const char *keys, const char 
 
 	err = table_open(&table, keys, entries, sizeof(io.io), 1);
 	while (!err && (key = table_next(&table, &at))) {
-		uint64_t begin, now = now_ns();
+		uint64_t begin, now = clock_ns(CLOCK_MONOTONIC);
 
 		if (!table_copy(&table, at - 1, key, &io.io))
 			continue;

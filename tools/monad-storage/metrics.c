@@ -184,15 +184,13 @@ static int read_errors(struct metrics *metrics)
 int metrics_read(struct metrics *metrics)
 {
 	struct monad_storage_session session;
-	struct timespec now;
 	int err;
 
 	memset(metrics, 0, sizeof(*metrics));
 	err = pins_read_session(&session);
 	if (err)
 		return err;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	metrics->taken_ns = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+	metrics->taken_ns = clock_ns(CLOCK_MONOTONIC);
 	metrics->started_ns = session.started_ns;
 	err = read_series(metrics, session.shards);
 	if (!err)

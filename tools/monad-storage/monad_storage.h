@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "output.h"
 
@@ -14,6 +15,15 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 #define NSEC_PER_SEC 1000000000ULL
+
+/* What a clock says, as one number. */
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
 
 /* The default ring. */
 #define DEFAULT_RING "monad_ring"

@@ -148,11 +148,9 @@ int cmd_replay(int argc, char **argv)
 	};
 	struct replay replay = { .until_ns = UINT64_MAX };
 	struct view *view = &replay.view;
-	struct timespec now;
 	int status;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	replay.now_ns = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+	replay.now_ns = clock_ns(CLOCK_REALTIME);
 	argp_parse(&argp, argc, argv, 0, NULL, &replay);
 	if (replay.since_ns > replay.until_ns) {
 		error("--since is later than --until");

@@ -159,11 +159,9 @@ int cmd_report(int argc, char **argv)
 	};
 	struct options o = { .until_ns = UINT64_MAX };
 	struct reader_span span;
-	struct timespec now;
 	int status;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	o.now_ns = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+	o.now_ns = clock_ns(CLOCK_REALTIME);
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (o.report.since_ns > o.until_ns) {
 		error("--since is later than --until");

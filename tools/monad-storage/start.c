@@ -318,12 +318,10 @@ static int fill_maps(struct start *start, const struct monad_ring_info *info, co
 		.filtered = start->nr_devices > 0,
 		.shards = skel->rodata->shards,
 	};
-	struct timespec now;
 	uint32_t zero = 0;
 	uint8_t one = 1;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	session.started_ns = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+	session.started_ns = clock_ns(CLOCK_REALTIME);
 	snprintf(session.ring, sizeof(session.ring), "%s", path);
 	snprintf(session.version, sizeof(session.version), "%s", MONAD_STORAGE_VERSION);
 	for (unsigned int i = 0; i < start->nr_devices; i++) {

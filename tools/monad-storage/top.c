@@ -122,14 +122,6 @@ static void read_ring(const struct top *top, struct reader *reader, struct ring_
 	}
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 static void forget(struct shown *shown)
 {
 	free(shown->disks);
@@ -147,7 +139,7 @@ static bool watch(struct top *top, struct reader *reader, struct summary *summar
 	while (!interrupted && !top->quit && !ferror(stdout)) {
 		ring_walk_begin(&walk, &reader->iter);
 		read_ring(top, reader, &walk, summary);
-		now = now_ns();
+		now = clock_ns(CLOCK_MONOTONIC);
 		if (now >= until_ns)
 			return true;
 		if (top_sleep(top, until_ns - now < READ_EVERY_NS ? until_ns - now :
@@ -184,7 +176,7 @@ static int gather(struct top *top, struct reader *reader, struct summary *summar
 static int run(struct top *top, struct reader *reader)
 {
 	uint64_t left = top->interval.count ? top->interval.count : UINT64_MAX;
-	uint64_t until_ns = now_ns();
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC);
 	struct shown shown = {};
 	struct metrics before;
 	int status = EXIT_OK;
