@@ -6,6 +6,7 @@
  */
 #include "storage.bpf.h"
 #include "storage_metrics.bpf.h"
+#include "storage_unseen.bpf.h"
 
 #include "storage_start.bpf.c"
 #include "storage_issue.bpf.c"

@@ -7,6 +7,7 @@
  */
 #include "storage.bpf.h"
 #include "storage_metrics.bpf.h"
+#include "storage_unseen.bpf.h"
 
 /*
  * What ends a piece that was split off a bio. The piece was never queued and
@@ -28,6 +29,8 @@ int BPF_PROG(storage_bio_queue, struct bio *bio)
 	if (!wanted(dev))
 		return 0;
 	io = keep_bio(object_key(bio), &p);
+	if (io && p.found)
+		end_unseen(io, disk, MONAD_STORAGE_BIO_COMPLETE);
 	if (!io)
 		io = &lost;
 	barrier_var(io);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A request is handed to the device. */
 #include "storage.bpf.h"
+#include "storage_unseen.bpf.h"
 
 /*
  * Not seen before: a flush the kernel makes itself, a passthrough request on a
@@ -48,12 +49,12 @@ int BPF_PROG(storage_rq_issue, struct request *rq)
 
 	now = bpf_ktime_get_ns();
 	io = find_rq(rq, &p, &by_bio);
-	if (io && io->state == MONAD_STORAGE_STATE_ISSUED) {
+	if (io && rq_must_have_ended(io)) {
 		/*
 		 * A request is never issued twice without a requeue: this is
 		 * the next user of an address whose completion was not seen.
 		 */
-		count(MONAD_STORAGE_STALE);
+		end_unseen(io, rq->q->disk, MONAD_STORAGE_RQ_COMPLETE);
 		table_release(&p);
 		io = have_io_start ? NULL : find_rq(rq, &p, &by_bio);
 	}

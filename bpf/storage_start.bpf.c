@@ -5,6 +5,7 @@
  * writes do on 6.1), or in whatever task an interrupt hit.
  */
 #include "storage.bpf.h"
+#include "storage_unseen.bpf.h"
 
 static __always_inline void start(struct monad_storage_io *io, u32 dev, struct bio *bio, u32 opf,
 				  u64 sector, u32 bytes)
@@ -27,11 +28,17 @@ static __always_inline void start(struct monad_storage_io *io, u32 dev, struct b
 SEC("tp_btf/block_io_start")
 int BPF_PROG(storage_io_start, struct request *rq)
 {
-	u32 dev = disk_dev(rq->q->disk);
+	struct gendisk *disk = rq->q->disk;
+	u32 dev = disk_dev(disk);
+	struct monad_storage_io *io;
 	struct place p;
 
-	if (wanted(dev))
-		start(keep_rq(rq, &p), dev, rq->bio, rq->cmd_flags, rq->__sector, rq->__data_len);
+	if (!wanted(dev))
+		return 0;
+	io = keep_rq(rq, &p);
+	if (io && p.found && rq_must_have_ended(io))
+		end_unseen(io, disk, MONAD_STORAGE_RQ_COMPLETE);
+	start(io, dev, rq->bio, rq->cmd_flags, rq->__sector, rq->__data_len);
 	return 0;
 }
 

@@ -84,7 +84,7 @@ enum monad_storage_counter {
 	MONAD_STORAGE_BIO_COMPLETED,
 	MONAD_STORAGE_BIO_PARTS,   /* pieces of a split bio, ended */
 	MONAD_STORAGE_ORPHANS,     /* completions whose start was not seen */
-	MONAD_STORAGE_STALE,       /* issued twice: a completion was not seen */
+	MONAD_STORAGE_ENDS_UNSEEN, /* counted when their address was used again */
 	MONAD_STORAGE_CLOCK_BACKWARDS,
 	MONAD_STORAGE_TABLE_FULL,  /* starts not kept: no room for them */
 	MONAD_STORAGE_EVICTED,     /* bios forgotten in favour of newer ones */

@@ -31,6 +31,7 @@ struct place {
 	struct monad_storage_bucket *bucket;
 	u32 index; /* of the entry */
 	u32 way;
+	bool found; /* the key was there */
 };
 
 #define TABLE_NONE (~0U)
@@ -49,6 +50,7 @@ static __always_inline void table_find(void *keys, u32 shift, u64 key, struct pl
 	int way;
 
 	p->index = TABLE_NONE;
+	p->found = false;
 	p->bucket = bpf_map_lookup_elem(keys, &nr);
 	if (!p->bucket)
 		return;
@@ -57,6 +59,7 @@ static __always_inline void table_find(void *keys, u32 shift, u64 key, struct pl
 		if (*(volatile u64 *)&p->bucket->key[way] == key) {
 			p->way = way;
 			p->index = nr * MONAD_STORAGE_WAYS + way;
+			p->found = true;
 			return;
 		}
 	}
@@ -74,14 +77,15 @@ static __always_inline void table_claim(void *keys, u32 shift, u64 key, struct p
 #pragma clang loop unroll(full)
 	for (way = 0; way < MONAD_STORAGE_WAYS; way++) {
 		volatile uint64_t *slot = &p->bucket->key[way];
-		u64 old;
+		u64 old = *slot;
 
-		if (*slot)
-			continue;
-		old = __sync_val_compare_and_swap((uint64_t *)slot, 0, key);
+		if (!old)
+			old = __sync_val_compare_and_swap((uint64_t *)slot, 0, key);
+		/* The same key: another CPU was quicker, since table_find(). */
 		if (!old || old == key) {
 			p->way = way;
 			p->index = nr * MONAD_STORAGE_WAYS + way;
+			p->found = old;
 			return;
 		}
 	}

@@ -133,6 +133,7 @@ const char *flag_name(unsigned int bit)
 	case MONAD_STORAGE_F_ACTOR_ISSUER: return "actor_issuer";
 	case MONAD_STORAGE_F_ORPHAN: return "orphan";
 	case MONAD_STORAGE_F_CLOCK_BACKWARDS: return "clock_backwards";
+	case MONAD_STORAGE_F_END_UNSEEN: return "end_unseen";
 	}
 	return NULL;
 }

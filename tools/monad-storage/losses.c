@@ -31,7 +31,7 @@ static const struct {
 } probe_causes[] = {
 	{ MONAD_STORAGE_NOT_RECORDED, "not taken by the ring" },
 	{ MONAD_STORAGE_ORPHANS, "ends without a beginning" },
-	{ MONAD_STORAGE_STALE, "beginnings without an end" },
+	{ MONAD_STORAGE_ENDS_UNSEEN, "ends not seen, counted later" },
 	{ MONAD_STORAGE_TABLE_FULL, "not kept: table full" },
 	{ MONAD_STORAGE_EVICTED, "bios forgotten" },
 	{ MONAD_STORAGE_CLOCK_BACKWARDS, "times left out: clock backwards" },

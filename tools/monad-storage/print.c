@@ -49,6 +49,8 @@ static void print_remarks(const struct storage_event *event)
 	}
 	if (flags & MONAD_STORAGE_F_CLOCK_BACKWARDS)
 		remark(&separator, "clock went backwards");
+	if (flags & MONAD_STORAGE_F_END_UNSEEN)
+		remark(&separator, "end not seen");
 	if (flags & MONAD_STORAGE_F_ORPHAN)
 		remark(&separator, "start not seen");
 	else if (flags & MONAD_STORAGE_F_ACTOR_ISSUER)

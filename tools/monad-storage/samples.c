@@ -294,7 +294,7 @@ static bool is_loss(enum monad_storage_counter which)
 {
 	switch (which) {
 	case MONAD_STORAGE_ORPHANS:
-	case MONAD_STORAGE_STALE:
+	case MONAD_STORAGE_ENDS_UNSEEN:
 	case MONAD_STORAGE_CLOCK_BACKWARDS:
 	case MONAD_STORAGE_TABLE_FULL:
 	case MONAD_STORAGE_EVICTED:

@@ -109,6 +109,11 @@ enum monad_storage_flag {
 	MONAD_STORAGE_F_ORPHAN = 1 << 18,
 	/* an end had an earlier time than its beginning; that time is invalid */
 	MONAD_STORAGE_F_CLOCK_BACKWARDS = 1 << 19,
+	/*
+	 * Its end was not seen, only that its address was used again: it has no times
+	 * but queue_ns, its error is not known, its bytes are those it was issued with.
+	 */
+	MONAD_STORAGE_F_END_UNSEEN = 1 << 20,
 
 	/* which times of a struct monad_storage_complete are valid */
 	MONAD_STORAGE_F_QUEUE_NS = 1 << 24,

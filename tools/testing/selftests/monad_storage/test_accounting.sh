@@ -11,7 +11,7 @@
 
 make_null_blk nullb_a discard=1 cache_size=4 irqmode=2 completion_nsec=20000 submit_queues=2
 a=$made_disk
-make_null_blk nullb_b discard=1 irqmode=0 max_sectors=64
+make_null_blk nullb_b discard=1 irqmode=2 completion_nsec=1000 max_sectors=64
 b=$made_disk
 echo mq-deadline >"/sys/block/$b/queue/scheduler" 2>/dev/null
 settle

@@ -62,7 +62,7 @@ fio_quiet()
 
 make_null_blk nullb_a discard=1 cache_size=4 irqmode=2 completion_nsec=20000 submit_queues=2
 a=$made_disk
-make_null_blk nullb_b discard=1 irqmode=0 max_sectors=64
+make_null_blk nullb_b discard=1 irqmode=2 completion_nsec=1000 max_sectors=64
 b=$made_disk
 make_scsi_debug dev_size_mb=128 delay=1 lbpu=1 lbpws=1
 s=$made_disk
