@@ -21,6 +21,7 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSCONFDIR ?= /etc
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 
 CC ?= gcc

@@ -20,6 +20,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "monad_ring.bpf.h"
+#include "storage_policy.bpf.h"
 #include "storage_state.h"
 #include "storage_table.bpf.h"
 
@@ -180,6 +181,8 @@ static __always_inline void set_actor(struct monad_storage_io *io)
 	struct task_struct *task = bpf_get_current_task_btf();
 	const u64 *comm = (const u64 *)task->comm;
 
+	if (!attribution)
+		return;
 	io->pid = task->pid;
 	io->tgid = task->tgid;
 	((u64 *)io->comm)[0] = comm[0];
@@ -301,6 +304,8 @@ static __always_inline u64 write_step(u32 type, const struct monad_storage_io *i
 	struct monad_storage_step *e;
 	u64 seqno;
 
+	if (!keep_steps())
+		return 0;
 	rec = bpf_monad_ring_reserve(ring_id, type, sizeof(*e));
 	if (!rec) {
 		count(MONAD_STORAGE_NOT_RECORDED);
@@ -357,11 +362,20 @@ static __always_inline u64 time_between(u64 begin, u64 end, u32 known, struct io
 static __always_inline void write_complete(u32 type, const struct monad_storage_io *io,
 					   const struct io_times *t, struct gendisk *disk)
 {
+	u32 flags = io->flags | t->flags;
 	struct monad_storage_complete *e;
 	struct monad_ring_record *rec;
 
 	if (t->flags & MONAD_STORAGE_F_CLOCK_BACKWARDS)
 		count(MONAD_STORAGE_CLOCK_BACKWARDS);
+	if (!keep_end(io->dev, t->total_ns, io->error, io->requeues_issued, &flags)) {
+		count(MONAD_STORAGE_LEFT_OUT);
+		return;
+	}
+	if (max_rate && !within_rate()) {
+		count(MONAD_STORAGE_RATE_LIMITED);
+		return;
+	}
 	rec = bpf_monad_ring_reserve(ring_id, type, sizeof(*e));
 	if (!rec) {
 		count(MONAD_STORAGE_NOT_RECORDED);
@@ -384,7 +398,7 @@ static __always_inline void write_complete(u32 type, const struct monad_storage_
 	e->actor_cgroup_id = io->actor_cgroup_id;
 	e->pid = io->pid;
 	e->tgid = io->tgid;
-	e->flags = io->flags | t->flags;
+	e->flags = flags;
 	e->op = io->op;
 	e->error = io->error;
 	e->issues = io->issues;

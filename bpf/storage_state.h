@@ -91,6 +91,8 @@ enum monad_storage_counter {
 	MONAD_STORAGE_SERIES_FULL, /* ends counted as of an unknown device: no room */
 	MONAD_STORAGE_CGROUPS_FULL, /* ends counted as of an unknown cgroup: no room */
 	MONAD_STORAGE_NOT_RECORDED, /* the ring refused; it counts why */
+	MONAD_STORAGE_LEFT_OUT,     /* ends that are no events: not notable */
+	MONAD_STORAGE_RATE_LIMITED, /* ends that are no events: too many in a second */
 	MONAD_STORAGE_COUNTERS,
 };
 
@@ -183,13 +185,25 @@ struct monad_storage_cgroup {
 #define MONAD_STORAGE_ERROR_ERRNO(key) ((uint32_t)((key) >> 40) & 0xffff)
 /* device and operation as of MONAD_STORAGE_SERIES_KEY */
 
+/* What becomes an event. */
+enum monad_storage_events {
+	MONAD_STORAGE_EVENTS_ALL = 0,     /* each issue, requeue, merge, part and end */
+	MONAD_STORAGE_EVENTS_ENDS = 1,    /* ends, which have all the times */
+	MONAD_STORAGE_EVENTS_NOTABLE = 2, /* ends that are slow, failed, timed out, retried */
+};
+
 /* What was started, for those who come later. */
 struct monad_storage_session {
 	uint64_t started_ns;   /* CLOCK_REALTIME */
 	uint32_t ring_id;
 	uint32_t filtered;     /* only the devices in the devices map */
 	uint32_t shards;       /* of metrics and cgroups: a power of two */
-	uint32_t reserved;
+	uint32_t events;       /* enum monad_storage_events */
+	uint64_t slow_ns;      /* 0: nothing is slow by itself */
+	uint32_t slow_devices; /* so many have a limit of their own */
+	uint32_t sample_every; /* one in so many of those not notable; 0: none */
+	uint32_t max_rate;     /* ends per second; 0: any number */
+	uint32_t attribution;  /* who asked for an I/O is recorded */
 	char ring[128];        /* what to open to read it */
 	char version[32];
 };

@@ -56,7 +56,10 @@ _monad_storage()
 	--sort)
 		_monad_storage_reply "waited ops bytes slowest errors"
 		return ;;
-	--textfile)
+	--events)
+		_monad_storage_reply "all ends notable"
+		return ;;
+	--textfile | -f | --config)
 		compopt -o filenames 2>/dev/null
 		while read -r word; do
 			COMPREPLY+=("$word")
@@ -65,14 +68,14 @@ _monad_storage()
 	--prometheus)
 		return ;;
 	--min-latency | --min-age | --since | --until | -m | --max-inflight | -s | --max-series | \
-	-c | --max-cgroups | -n | --rows)
+	-c | --max-cgroups | -n | --rows | --slow | --sample | --max-rate)
 		return ;;
 	esac
 	[[ $cur == -* ]] || return
 	case ${COMP_WORDS[1]} in
 	start)
-		_monad_storage_reply "--ring --device --max-inflight --max-series --max-cgroups \
-			--verbose --help" ;;
+		_monad_storage_reply "--ring --device --events --slow --sample --max-rate --no-attribution \
+			--config --max-inflight --max-series --max-cgroups --verbose --help" ;;
 	stop) _monad_storage_reply "--help" ;;
 	status) _monad_storage_reply "--ring --json --help" ;;
 	trace) _monad_storage_reply "--ring --json $filter --help" ;;

@@ -134,6 +134,8 @@ const char *flag_name(unsigned int bit)
 	case MONAD_STORAGE_F_ORPHAN: return "orphan";
 	case MONAD_STORAGE_F_CLOCK_BACKWARDS: return "clock_backwards";
 	case MONAD_STORAGE_F_END_UNSEEN: return "end_unseen";
+	case MONAD_STORAGE_F_SLOW: return "slow";
+	case MONAD_STORAGE_F_SAMPLE: return "sample";
 	}
 	return NULL;
 }

@@ -79,8 +79,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		filter->errors = true;
 		return 0;
 	case KEY_MIN_LATENCY:
-		if (parse_duration(arg, &filter->min_latency_ns))
-			argp_error(state, "'%s' is no time; say 500us, 10ms, 2s", arg);
+		if (parse_latency(arg, &filter->min_latency_ns))
+			argp_error(state, "'%s' is no time with a unit; say 500us, 10ms, 2s", arg);
 		return 0;
 	case 'a':
 		filter->all_types = true;

@@ -35,6 +35,7 @@ static const struct {
 	{ MONAD_STORAGE_TABLE_FULL, "not kept: table full" },
 	{ MONAD_STORAGE_EVICTED, "bios forgotten" },
 	{ MONAD_STORAGE_CLOCK_BACKWARDS, "times left out: clock backwards" },
+	{ MONAD_STORAGE_RATE_LIMITED, "over --max-rate" },
 };
 
 static void add_misses(const char *name, int link_fd, void *arg)
@@ -85,17 +86,35 @@ void losses_totals(struct json_writer *json, const struct reader *reader)
 			reader->missed, reader->expired);
 }
 
-void losses_print(const struct reader *reader)
+uint64_t losses_sum(const struct reader *reader)
+{
+	const struct monad_ring_ext *ext = monad_event_ring_ext(&reader->ring);
+	struct monad_storage_counters counters;
+	uint64_t sum = 0;
+
+	if (reader->recorded_to && !pins_read_counters(&counters)) {
+		for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++)
+			sum += counters.value[probe_causes[i].counter];
+		pins_visit_links(add_misses, &sum);
+	}
+	for (int i = 0; ext && i < MONAD_RING_LOST_COUNT; i++)
+		sum += ext->lost[i];
+	return sum;
+}
+
+void losses_print(const struct reader *reader, bool by_reader)
 {
 	const struct monad_ring_ext *ext = monad_event_ring_ext(&reader->ring);
 	struct monad_storage_counters counters;
 	const char *separator = "";
 	uint64_t misses = 0;
 
-	printf("Losses\n  by this reader    %" PRIu64
-	       " events overwritten before it came to them, or never written, %" PRIu64
-	       " payloads\n",
-	       reader->missed, reader->expired);
+	puts("Losses");
+	if (by_reader)
+		printf("  by this reader    %" PRIu64
+		       " events overwritten before it came to them, or never written, %" PRIu64
+		       " payloads\n",
+		       reader->missed, reader->expired);
 	if (reader->unknown)
 		printf("                    %" PRIu64 " events discarded, or of unknown types\n",
 		       reader->unknown);
@@ -103,8 +122,8 @@ void losses_print(const struct reader *reader)
 	for (int i = 0; ext && i < MONAD_RING_LOST_COUNT; i++)
 		print_part(&separator, ext->lost[i], ring_loss_texts[i]);
 	printf("%s\n  by the programs   ", ext ? "" : "not known: it does not count them");
-	if (pins_read_counters(&counters)) {
-		puts("not known: not recording now");
+	if (!reader->recorded_to || pins_read_counters(&counters)) {
+		puts("not known: it is not recorded to now");
 		return;
 	}
 	separator = "";
@@ -142,7 +161,7 @@ void losses_print_json(struct json_writer *json, const struct reader *reader)
 			json_u64_field(json, ring_loss_names[i], ext->lost[i]);
 		json_end_object(json);
 	}
-	if (!pins_read_counters(&counters)) {
+	if (reader->recorded_to && !pins_read_counters(&counters)) {
 		json_key(json, "probe");
 		json_begin_object(json);
 		for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++)

@@ -15,7 +15,12 @@ void losses_gap(struct json_writer *json, uint64_t missed);
 /* At the end: in JSON an object of totals, and a line on stderr if there were any. */
 void losses_totals(struct json_writer *json, const struct reader *reader);
 
-void losses_print(const struct reader *reader);
+/* @by_reader: and what @reader itself missed, which makes sense only when it has read. */
+void losses_print(const struct reader *reader, bool by_reader);
+
+/* Whatever was lost or not seen, by the ring and the programs, since they began. */
+uint64_t losses_sum(const struct reader *reader);
+
 void losses_print_json(struct json_writer *json, const struct reader *reader);
 
 #endif /* MONAD_STORAGE_LOSSES_H */

@@ -4,8 +4,8 @@
 
 STORAGE_SRCS := $(wildcard tools/monad-storage/*.c)
 STORAGE_OBJS := $(STORAGE_SRCS:tools/monad-storage/%.c=$(O)/obj/monad-storage/%.o)
-STORAGE_CPPFLAGS = -Itools/monad-storage -Itools/lib -Ibpf -I$(O)/obj $(shell $(PKG_CONFIG) --cflags libbpf libmicrohttpd)
-STORAGE_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libmicrohttpd)
+STORAGE_CPPFLAGS = -Itools/monad-storage -Itools/lib -Ibpf -I$(O)/obj $(shell $(PKG_CONFIG) --cflags libbpf libmicrohttpd inih)
+STORAGE_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libmicrohttpd inih)
 
 TOOLS += $(O)/bin/monad-storage
 MAN8 += tools/monad-storage/monad-storage.8
@@ -27,12 +27,16 @@ install-monad-storage-completion:
 	install -d $(DESTDIR)$(COMPLETIONDIR)
 	install -m 644 tools/monad-storage/completion.bash $(DESTDIR)$(COMPLETIONDIR)/monad-storage
 
-# Neither enabled nor started.
+# Neither enabled nor started. Settings that are there already stay as they are.
 install-monad-storage-unit:
-	install -d $(DESTDIR)$(UNITDIR)
-	sed 's|/usr/local/sbin|$(SBINDIR)|' packaging/monad-storage-exporter.service \
-		>$(DESTDIR)$(UNITDIR)/monad-storage-exporter.service
-	chmod 644 $(DESTDIR)$(UNITDIR)/monad-storage-exporter.service
+	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)
+	for unit in monad-storage.service monad-storage-exporter.service; do \
+		sed 's|/usr/local/sbin|$(SBINDIR)|; s|/etc/|$(SYSCONFDIR)/|' packaging/$$unit \
+			>$(DESTDIR)$(UNITDIR)/$$unit && \
+		chmod 644 $(DESTDIR)$(UNITDIR)/$$unit || exit; \
+	done
+	[ -e $(DESTDIR)$(SYSCONFDIR)/monad-storage.conf ] || \
+		install -m 644 packaging/monad-storage.conf $(DESTDIR)$(SYSCONFDIR)/monad-storage.conf
 
 .PHONY: install-monad-storage-completion install-monad-storage-unit
 

@@ -40,6 +40,8 @@ const char *const counter_names[MONAD_STORAGE_COUNTERS] = {
 	[MONAD_STORAGE_SERIES_FULL] = "series_full",
 	[MONAD_STORAGE_CGROUPS_FULL] = "cgroups_full",
 	[MONAD_STORAGE_NOT_RECORDED] = "not_recorded",
+	[MONAD_STORAGE_LEFT_OUT] = "left_out",
+	[MONAD_STORAGE_RATE_LIMITED] = "rate_limited",
 };
 
 /*
@@ -208,6 +210,21 @@ bool pins_records(uint32_t dev)
 	err = bpf_map_lookup_elem(fd, &dev, &value);
 	close(fd);
 	return err != -ENOENT;
+}
+
+int pins_devices(uint32_t *devices, size_t max)
+{
+	int fd = pins_open_map("devices", sizeof(uint8_t)), n = 0;
+	uint32_t dev, *last = NULL;
+
+	if (fd < 0)
+		return fd;
+	while ((size_t)n < max && !bpf_map_get_next_key(fd, last, &dev)) {
+		devices[n++] = dev;
+		last = &dev;
+	}
+	close(fd);
+	return n;
 }
 
 int pins_read_counters(struct monad_storage_counters *sum)

@@ -50,6 +50,9 @@ void pins_complain(int err);
 /* What is recorded, and for which ring; 0, or -errno when it is not (quite) started. */
 int pins_read_session(struct monad_storage_session *session);
 
+/* The disks that are recorded when not all are; at most @max, returns how many or -errno. */
+int pins_devices(uint32_t *devices, size_t max);
+
 /* False when only other disks are recorded; true when that is not known. */
 bool pins_records(uint32_t dev);
 

@@ -5,7 +5,23 @@
 #include <monad_event/event_ring_util.h>
 
 #include "monad_storage.h"
+#include "pins.h"
 #include "reader.h"
+
+/* Rings are called by their names, or by their devices, which end in them. */
+static bool is_recorded_to(const char *ring)
+{
+	struct monad_storage_session session;
+	size_t length = strlen(ring), whole;
+
+	if (pins_read_session(&session))
+		return false;
+	whole = strlen(session.ring);
+	if (length >= whole)
+		return !strcmp(ring, session.ring);
+	return length && !strcmp(session.ring + whole - length, ring) &&
+	       strchr("/-", session.ring[whole - length - 1]);
+}
 
 int reader_open(struct reader *reader, const char *ring, bool *unused)
 {
@@ -39,6 +55,7 @@ int reader_open(struct reader *reader, const char *ring, bool *unused)
 		error("%s", lib_error());
 		goto fail;
 	}
+	reader->recorded_to = is_recorded_to(ring);
 	return EXIT_OK;
 fail:
 	monad_event_ring_unmap(&reader->ring);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-storage start: loads the programs and pins them, so that they stay. */
-#include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -20,95 +19,12 @@
 #include <monad_event/event_metadata.h>
 #include <monad_event/event_ring_util.h>
 
-#include "disk.h"
 #include "kernel_compat.h"
 #include "monad_storage.h"
 #include "monad_storage.skel.h"
 #include "pins.h"
 #include "printable.h"
-#include "table_sizes.h"
-
-#define MAX_DEVICES 1024
-
-static const char doc[] =
-	"Start recording what block devices do.\n\n"
-	"Loads the BPF programs, attaches them and leaves: they go on recording into "
-	"the ring, without any process, until 'monad-storage stop' or a reboot.\v"
-	"EXAMPLES\n"
-	"  monad-storage start                    all disks, into the default ring\n"
-	"  monad-storage start -d sda -d nvme0n1  only these two\n"
-	"  monad-storage start --ring storage     into /dev/monad_ring-storage\n";
-
-static const struct argp_option options[] = {
-	{ "ring", 'r', "NAME", 0, "Ring to write to (" DEFAULT_RING ")", 0 },
-	{ "device", 'd', "DISK", 0, "Record this disk only; may be given again", 0 },
-	{ "max-inflight", 'm', "N", 0, "I/Os in flight to keep track of (16384)", 0 },
-	{ "max-series", 's', "N", 0,
-	  "Devices times operations to keep metrics of (by the number of disks)", 0 },
-	{ "max-cgroups", 'c', "N", 0, "Cgroups to keep totals of (4096)", 0 },
-	{ "verbose", 'v', NULL, 0, "Say what libbpf says", 0 },
-	{}
-};
-
-struct start {
-	const char *ring;
-	uint32_t devices[MAX_DEVICES];
-	unsigned int nr_devices;
-	struct table_sizes sizes;
-	bool verbose;
-};
-
-static unsigned int parse_size(struct argp_state *state, const char *option, const char *arg,
-			       unsigned int least, unsigned int most)
-{
-	unsigned long number;
-	char *end;
-
-	errno = 0;
-	number = strtoul(arg, &end, 0);
-	if (errno || *end || !*arg || *arg == '-' || number < least || number > most)
-		argp_error(state, "--%s is %u to %u, not '%s'", option, least, most, arg);
-	return number;
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct start *start = state->input;
-
-	switch (key) {
-	case 'r':
-		start->ring = arg;
-		return 0;
-	case 'd':
-		if (start->nr_devices == MAX_DEVICES)
-			argp_error(state, "no more than %d disks", MAX_DEVICES);
-		switch (disk_find(arg, &start->devices[start->nr_devices])) {
-		case DISK_GONE:
-		case DISK_GONE_NUMBER:
-			error("there is no disk %s", arg);
-			exit(EXIT_FAILED);
-		case DISK_INVALID:
-			exit(EXIT_FAILED);
-		case DISK_FOUND:
-			break;
-		}
-		start->nr_devices++;
-		return 0;
-	case 'm':
-		start->sizes.inflight = parse_size(state, "max-inflight", arg, 16, 1 << 22);
-		return 0;
-	case 's':
-		start->sizes.series = parse_size(state, "max-series", arg, 8, 1 << 14);
-		return 0;
-	case 'c':
-		start->sizes.cgroups = parse_size(state, "max-cgroups", arg, 8, 1 << 20);
-		return 0;
-	case 'v':
-		start->verbose = true;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
+#include "start_options.h"
 
 /* What libbpf said is only worth reading when something failed. */
 static char libbpf_log[65536];
@@ -165,7 +81,7 @@ static int check_system(void)
 }
 
 /* Opens the ring's device, and makes sure that programs can write storage events to it. */
-static int prepare_ring(struct start *start, char *path, size_t path_size,
+static int prepare_ring(struct start_options *options, char *path, size_t path_size,
 			struct monad_ring_info *info)
 {
 	struct monad_ring_content content = {
@@ -174,7 +90,7 @@ static int prepare_ring(struct start *start, char *path, size_t path_size,
 	};
 	int fd, err;
 
-	err = monad_event_ring_open_fd(start->ring, &fd, path, path_size);
+	err = monad_event_ring_open_fd(options->ring, &fd, path, path_size);
 	if (err) {
 		error("%s", lib_error());
 		return err;
@@ -259,7 +175,7 @@ static int choose_programs(struct monad_storage *skel, const struct btf *btf)
 }
 
 /* The programs, loaded but attached to nothing; NULL after a message. */
-static struct monad_storage *load(struct start *start, const struct monad_ring_info *info)
+static struct monad_storage *load(struct start_options *options, const struct monad_ring_info *info)
 {
 	struct kernel_compat compat;
 	struct monad_storage *skel;
@@ -282,14 +198,20 @@ static struct monad_storage *load(struct start *start, const struct monad_ring_i
 	if (err)
 		goto destroy;
 	skel->rodata->ring_id = info->ring_id;
-	skel->rodata->filter_devices = start->nr_devices > 0;
+	skel->rodata->filter_devices = options->nr_devices > 0;
+	skel->rodata->events_kept = options->events;
+	skel->rodata->slow_ns = options->slow_ns;
+	skel->rodata->slow_by_device = options->nr_slow > 0;
+	skel->rodata->sample_every = options->sample;
+	skel->rodata->max_rate = options->max_rate;
+	skel->rodata->attribution = options->attribution;
 	skel->rodata->rqf_flush_seq = compat.rqf_flush_seq;
 	skel->rodata->rqf_timed_out = compat.rqf_timed_out;
 	skel->rodata->rqf_io_stat = compat.rqf_io_stat;
 	memcpy(skel->rodata->op_of, compat.op_of, sizeof(compat.op_of));
 	memcpy(skel->rodata->flags_of, compat.flags_of, sizeof(compat.flags_of));
 	memcpy(skel->rodata->errno_of, compat.errno_of, sizeof(compat.errno_of));
-	tables_size(skel, &start->sizes);
+	tables_size(skel, &options->sizes);
 
 	err = -monad_storage__load(skel);
 	if (err) {
@@ -310,13 +232,19 @@ out:
 	return skel;
 }
 
-static int fill_maps(struct start *start, const struct monad_ring_info *info, const char *path,
+static int fill_maps(struct start_options *options, const struct monad_ring_info *info, const char *path,
 		     struct monad_storage *skel)
 {
 	struct monad_storage_session session = {
 		.ring_id = info->ring_id,
-		.filtered = start->nr_devices > 0,
+		.filtered = options->nr_devices > 0,
 		.shards = skel->rodata->shards,
+		.events = options->events,
+		.slow_ns = options->slow_ns,
+		.slow_devices = options->nr_slow,
+		.sample_every = options->sample,
+		.max_rate = options->max_rate,
+		.attribution = options->attribution,
 	};
 	uint32_t zero = 0;
 	uint8_t one = 1;
@@ -324,10 +252,17 @@ static int fill_maps(struct start *start, const struct monad_ring_info *info, co
 	session.started_ns = clock_ns(CLOCK_REALTIME);
 	snprintf(session.ring, sizeof(session.ring), "%s", path);
 	snprintf(session.version, sizeof(session.version), "%s", MONAD_STORAGE_VERSION);
-	for (unsigned int i = 0; i < start->nr_devices; i++) {
-		if (bpf_map_update_elem(bpf_map__fd(skel->maps.devices), &start->devices[i], &one,
+	for (size_t i = 0; i < options->nr_devices; i++) {
+		if (bpf_map_update_elem(bpf_map__fd(skel->maps.devices), &options->devices[i], &one,
 					BPF_ANY)) {
 			error("filling the map of devices: %m");
+			return errno;
+		}
+	}
+	for (size_t i = 0; i < options->nr_slow; i++) {
+		if (bpf_map_update_elem(bpf_map__fd(skel->maps.slow_limits), &options->slow[i].dev,
+					&options->slow[i].ns, BPF_ANY)) {
+			error("filling the map of what is slow: %m");
 			return errno;
 		}
 	}
@@ -418,22 +353,13 @@ static int attach_all(struct monad_storage *skel, unsigned int *attached)
 	return 0;
 }
 
-int cmd_start(int argc, char **argv)
+static int start(struct start_options *options)
 {
-	static const struct argp argp = { options, parse_option, NULL, doc, NULL, NULL, NULL };
-	struct start start = {
-		.ring = DEFAULT_RING,
-		.sizes = { .inflight = 16384, .cgroups = 4096 },
-	};
 	struct monad_ring_info info;
 	struct monad_storage *skel;
 	unsigned int attached;
 	char path[128], text[128];
 	int err;
-
-	argp_parse(&argp, argc, argv, 0, NULL, &start);
-	libbpf_verbose = start.verbose;
-	libbpf_set_print(keep_libbpf_log);
 
 	if (check_system())
 		return EXIT_FAILED;
@@ -449,9 +375,9 @@ int cmd_start(int argc, char **argv)
 	case PINS_NONE:
 		break;
 	}
-	if (prepare_ring(&start, path, sizeof(path), &info))
+	if (prepare_ring(options, path, sizeof(path), &info))
 		return EXIT_FAILED;
-	skel = load(&start, &info);
+	skel = load(options, &info);
 	if (!skel)
 		return EXIT_FAILED;
 
@@ -460,7 +386,7 @@ int cmd_start(int argc, char **argv)
 		monad_storage__destroy(skel);
 		return EXIT_FAILED;
 	}
-	err = fill_maps(&start, &info, path, skel);
+	err = fill_maps(options, &info, path, skel);
 	if (!err)
 		err = pin_maps(skel);
 	if (!err)
@@ -474,4 +400,21 @@ int cmd_start(int argc, char **argv)
 	}
 	printf("recording to %s with %u hooks\n", printable(text, sizeof(text), path), attached);
 	return EXIT_OK;
+}
+
+int cmd_start(int argc, char **argv)
+{
+	struct start_options *options = malloc(sizeof(*options));
+	int status;
+
+	if (!options) {
+		error("%m");
+		return EXIT_FAILED;
+	}
+	start_options_parse(options, argc, argv);
+	libbpf_verbose = options->verbose;
+	libbpf_set_print(keep_libbpf_log);
+	status = start(options);
+	free(options);
+	return status;
 }

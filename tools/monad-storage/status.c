@@ -10,6 +10,7 @@
 
 #include <monad_event/event_ring_util.h>
 
+#include "disk.h"
 #include "hooks.h"
 #include "human.h"
 #include "json_writer.h"
@@ -18,6 +19,10 @@
 #include "pins.h"
 #include "printable.h"
 #include "reader.h"
+#include "start_options.h"
+
+/* How many disks to name. */
+#define SOME_DISKS 8
 
 static const char doc[] =
 	"Say whether disks are being recorded, by which hooks, how much is in the ring, "
@@ -147,18 +152,93 @@ static void print_ring(struct reader *reader, const char *name)
 	       reach.clock_set_back ? " (the clock was set back meanwhile)" : "");
 }
 
+/* "all disks", or "sda, nvme0n1 and 3 more disks" */
+static void print_disks(const struct monad_storage_session *session)
+{
+	uint32_t devices[MAX_DEVICES];
+	int n = session->filtered ? pins_devices(devices, MAX_DEVICES) : 0, i;
+	char name[64];
+
+	if (!session->filtered) {
+		fputs("all disks", stdout);
+		return;
+	}
+	if (n <= 0) {
+		fputs("some disks", stdout);
+		return;
+	}
+	for (i = 0; i < n && i < SOME_DISKS; i++) {
+		disk_name(devices[i], name, sizeof(name));
+		printf("%s%s", i ? ", " : "", name);
+	}
+	if (n > i)
+		printf(" and %d more", n - i);
+}
+
+/* What becomes an event, when not everything does. */
+static void print_policy(const struct monad_storage_session *session)
+{
+	char text[HUMAN_LEN];
+
+	if (session->events == MONAD_STORAGE_EVENTS_NOTABLE) {
+		fputs("Events are ends that failed, timed out or were issued again", stdout);
+		if (session->slow_ns)
+			printf(", or took %s", human_duration(session->slow_ns, text));
+		if (session->slow_devices)
+			printf(", %u %s a time of their own", session->slow_devices,
+			       session->slow_devices == 1 ? "disk with" : "disks with");
+		if (session->sample_every)
+			printf(", and one in %u others", session->sample_every);
+	} else if (session->events == MONAD_STORAGE_EVENTS_ENDS) {
+		fputs("Events are ends only", stdout);
+	} else {
+		return;
+	}
+	if (session->max_rate)
+		printf("; %u a second at most", session->max_rate);
+	puts(". Metrics have all.");
+}
+
+static void print_recording(const struct monad_storage_session *session)
+{
+	char text[HUMAN_LEN], ring[PATH_MAX];
+
+	fputs("Recording ", stdout);
+	print_disks(session);
+	printf(" into %s since %s%s\n", printable(ring, sizeof(ring), session->ring),
+	       human_time(session->started_ns, text),
+	       session->attribution ? "" : ", without who asked for it");
+	print_policy(session);
+}
+
+/* Whether all is well, before the numbers. */
+static void print_verdict(const struct hook *hooks, const struct reader *reader)
+{
+	uint64_t lost = reader ? losses_sum(reader) : 0;
+	unsigned int missing = 0;
+	char text[HUMAN_LEN];
+
+	for (size_t i = 0; i < NR_HOOKS; i++)
+		missing += !hooks[i].attached && hook_missing(hooks, i);
+	if (missing)
+		printf("%u %s not attached: see Hooks\n", missing, missing == 1 ? "hook is" :
+		       "hooks are");
+	if (lost)
+		printf("%s lost or not seen in full: see Losses\n", human_count(lost, text));
+	else if (reader)
+		puts("Nothing was lost.");
+}
+
 static void print_status(struct status *status)
 {
 	struct monad_storage_counters counters;
 	struct hook hooks[NR_HOOKS];
-	bool unused = false;
+	bool unused = false, ring;
 	struct reader reader;
-	char text[HUMAN_LEN];
 
 	switch (status->recording) {
 	case RECORDING:
-		printf("Recording%s since %s\n", status->session.filtered ? " some disks" : "",
-		       human_time(status->session.started_ns, text));
+		print_recording(&status->session);
 		break;
 	case HALF_STARTED:
 		puts("Half started: 'monad-storage stop', then start again");
@@ -167,16 +247,18 @@ static void print_status(struct status *status)
 		puts("Not recording");
 		break;
 	}
-	if (status->recording != NOT_RECORDING) {
+	ring = !reader_open(&reader, status->ring, &unused);
+	if (status->recording != NOT_RECORDING && (!ring || reader.recorded_to)) {
 		hooks_read(hooks);
+		print_verdict(hooks, ring ? &reader : NULL);
 		print_hooks(hooks);
 		if (!pins_read_counters(&counters))
 			print_counters(&counters);
 	}
-	if (!reader_open(&reader, status->ring, &unused)) {
+	if (ring) {
 		print_ring(&reader, status->ring);
 		putchar('\n');
-		losses_print(&reader);
+		losses_print(&reader, false);
 		reader_close(&reader);
 	} else if (unused) {
 		print_ring_name(status->ring);
@@ -238,6 +320,16 @@ static void json_ring(struct json_writer *json, struct reader *reader, const cha
 	json_end_object(json);
 }
 
+static void json_policy(struct json_writer *json, const struct monad_storage_session *session)
+{
+	json_string_field(json, "events", events_name(session->events));
+	json_u64_field(json, "slow_ns", session->slow_ns);
+	json_u64_field(json, "slow_devices", session->slow_devices);
+	json_u64_field(json, "sample", session->sample_every);
+	json_u64_field(json, "max_rate", session->max_rate);
+	json_bool_field(json, "attribution", session->attribution);
+}
+
 static void print_status_json(struct status *status)
 {
 	struct monad_storage_counters counters;
@@ -253,6 +345,7 @@ static void print_status_json(struct status *status)
 	if (status->recording == RECORDING) {
 		json_u64_field(&json, "started_ns", status->session.started_ns);
 		json_bool_field(&json, "filtered", status->session.filtered);
+		json_policy(&json, &status->session);
 	}
 	if (status->recording != NOT_RECORDING) {
 		hooks_read(hooks);

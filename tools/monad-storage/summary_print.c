@@ -182,7 +182,7 @@ void summary_print(const struct summary *summary, const struct reader *reader)
 		print_actors(summary);
 		putchar('\n');
 	}
-	losses_print(reader);
+	losses_print(reader, true);
 	free(rows);
 }
 

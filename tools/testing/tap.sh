@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# TAP from shell scripts: tap_case NAME COMMAND..., then tap_done.
+# TAP from shell scripts: tap_case NAME COMMAND..., tap_skip NAME WHY, then tap_done.
 
 tap_nr=0
 tap_failed=0
@@ -20,6 +20,12 @@ tap_case()
 		sed 's/^/# /' <<<"$output"
 		tap_failed=$((tap_failed + 1))
 	fi
+}
+
+tap_skip()
+{
+	tap_nr=$((tap_nr + 1))
+	echo "ok $tap_nr - $1 # SKIP $2"
 }
 
 tap_done()

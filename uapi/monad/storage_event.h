@@ -114,6 +114,10 @@ enum monad_storage_flag {
 	 * but queue_ns, its error is not known, its bytes are those it was issued with.
 	 */
 	MONAD_STORAGE_F_END_UNSEEN = 1 << 20,
+	/* it took as long as what is to be recorded as slow, or longer */
+	MONAD_STORAGE_F_SLOW = 1 << 21,
+	/* nothing about it is notable: it stands for others that are not recorded */
+	MONAD_STORAGE_F_SAMPLE = 1 << 22,
 
 	/* which times of a struct monad_storage_complete are valid */
 	MONAD_STORAGE_F_QUEUE_NS = 1 << 24,
