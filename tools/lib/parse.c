@@ -52,11 +52,10 @@ int parse_duration(const char *text, uint64_t *ns)
 int parse_latency(const char *text, uint64_t *ns)
 {
 	size_t length = strlen(text);
-	char last = length ? text[length - 1] : '\0';
 
 	if (parse_duration(text, ns))
 		return -1;
-	return *ns && (last == '.' || (last >= '0' && last <= '9')) ? -1 : 0;
+	return *ns && strchr("0123456789.", text[length - 1]) ? -1 : 0;
 }
 
 int parse_time(const char *text, uint64_t now_ns, uint64_t *ns)

@@ -82,9 +82,13 @@ static void print_row(const char *name, const struct monad_storage_cgroup *c)
 	       c->errors, human_duration(ns / ops, average), human_duration(ns, all), name);
 }
 
-static void print(const struct metrics *metrics)
+static void print(const struct metrics *metrics, uint64_t window_ns)
 {
-	char path[PATH_MAX], text[PATH_MAX];
+	char path[PATH_MAX], text[PATH_MAX], clock[HUMAN_LEN], window[HUMAN_LEN];
+
+	if (window_ns)
+		printf("%.8s, in %s\n", human_clock(clock_ns(CLOCK_REALTIME), clock),
+		       human_duration(window_ns, window));
 
 	printf("%9s %6s %9s %6s %9s %6s %8s %8s  %s\n", "READS", "SIZE", "WRITES", "SIZE", "OTHERS",
 	       "ERR", "AVERAGE", "ALL", "CGROUP");
@@ -160,7 +164,7 @@ static void show(const void *what, struct metrics *metrics, uint64_t window_ns)
 	if (cgroups->json)
 		print_json(cgroups, metrics, window_ns);
 	else
-		print(metrics);
+		print(metrics, window_ns);
 }
 
 int cmd_cgroups(int argc, char **argv)

@@ -79,7 +79,7 @@ _monad_storage()
 	stop) _monad_storage_reply "--help" ;;
 	status) _monad_storage_reply "--ring --json --help" ;;
 	trace) _monad_storage_reply "--ring --json $filter --help" ;;
-	replay) _monad_storage_reply "--ring --since --until --summary --json $filter --help" ;;
+	replay) _monad_storage_reply "--ring --since --until --summary --histogram --json $filter --help" ;;
 	report)
 		_monad_storage_reply "--ring --since --until $filter --help" ;;
 	top) _monad_storage_reply "--ring --device --op --sort --rows --batch --json --help" ;;

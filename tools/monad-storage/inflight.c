@@ -131,8 +131,8 @@ static void print(const struct list *list)
 		puts("nothing is under way");
 		return;
 	}
-	printf("%7s %-6s %-10s %-12s %12s %6s %6s %7s %8s %s\n", "AGE", "STATE", "DISK", "OP",
-	       "SECTOR", "SIZE", "ISSUES", "RETURNS", "PID", "COMM");
+	printf("%7s %-6s %-10s %-12s %12s %6s %6s %8s %8s %s\n", "AGE", "STATE", "DISK", "OP",
+	       "SECTOR", "SIZE", "ISSUES", "REQUEUES", "PID", "COMM");
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct io *io = &list->ios[i];
 
@@ -141,7 +141,7 @@ static void print(const struct list *list)
 		else
 			snprintf(sector, sizeof(sector), "%" PRIu64, io->io.sector);
 		snprintf(comm, sizeof(comm), "%.*s", MONAD_STORAGE_COMM_LEN, io->io.comm);
-		printf("%7s %-6s %-10s %-12s %12s %6s %6u %7u %8u %s%s\n",
+		printf("%7s %-6s %-10s %-12s %12s %6s %6u %8u %8u %s%s\n",
 		       human_duration(io->age_ns, age), io->state, io->disk, op_name(io->io.op),
 		       sector, human_bytes(io->io.bytes, size), io->io.issues,
 		       io->io.requeues_issued + io->io.requeues_unissued, io->io.tgid,

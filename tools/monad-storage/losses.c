@@ -47,10 +47,18 @@ static void add_misses(const char *name, int link_fd, void *arg)
 		*misses += info.recursion_misses;
 }
 
+/* Nothing of nothing; @separator is NULL until there was something. */
 static void print_part(const char **separator, uint64_t count, const char *text)
 {
-	printf("%s%" PRIu64 " %s", *separator, count, text);
+	if (!count)
+		return;
+	printf("%s%" PRIu64 " %s", *separator ?: "", count, text);
 	*separator = ", ";
+}
+
+static void end_parts(const char *separator)
+{
+	puts(separator ? "" : "nothing");
 }
 
 void losses_gap(struct json_writer *json, uint64_t missed)
@@ -102,42 +110,62 @@ uint64_t losses_sum(const struct reader *reader)
 	return sum;
 }
 
-void losses_print(const struct reader *reader, bool by_reader)
+static void print_reader(const struct reader *reader)
 {
-	const struct monad_ring_ext *ext = monad_event_ring_ext(&reader->ring);
+	const char *separator = NULL;
+
+	fputs("  by this reader    ", stdout);
+	print_part(&separator, reader->missed,
+		   "events overwritten before it came to them, or never written");
+	print_part(&separator, reader->expired, "payloads overwritten");
+	print_part(&separator, reader->unknown, "events discarded, or of unknown types");
+	end_parts(separator);
+}
+
+static void print_ring(const struct monad_ring_ext *ext)
+{
+	const char *separator = NULL;
+
+	fputs("  by the ring       ", stdout);
+	if (!ext) {
+		puts("not known: it does not count them");
+		return;
+	}
+	for (int i = 0; i < MONAD_RING_LOST_COUNT; i++)
+		print_part(&separator, ext->lost[i], ring_loss_texts[i]);
+	end_parts(separator);
+}
+
+static void print_programs(const struct reader *reader)
+{
 	struct monad_storage_counters counters;
-	const char *separator = "";
+	const char *separator = NULL;
 	uint64_t misses = 0;
 
-	puts("Losses");
-	if (by_reader)
-		printf("  by this reader    %" PRIu64
-		       " events overwritten before it came to them, or never written, %" PRIu64
-		       " payloads\n",
-		       reader->missed, reader->expired);
-	if (reader->unknown)
-		printf("                    %" PRIu64 " events discarded, or of unknown types\n",
-		       reader->unknown);
-	printf("  by the ring       ");
-	for (int i = 0; ext && i < MONAD_RING_LOST_COUNT; i++)
-		print_part(&separator, ext->lost[i], ring_loss_texts[i]);
-	printf("%s\n  by the programs   ", ext ? "" : "not known: it does not count them");
+	fputs("  by the programs   ", stdout);
 	if (!reader->recorded_to || pins_read_counters(&counters)) {
 		puts("not known: it is not recorded to now");
 		return;
 	}
-	separator = "";
-	for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++) {
-		if (i == 3) {
-			printf(",\n                    ");
-			separator = "";
-		}
+	for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++)
 		print_part(&separator, counters.value[probe_causes[i].counter],
 			   probe_causes[i].text);
-	}
 	pins_visit_links(add_misses, &misses);
 	print_part(&separator, misses, "hits skipped");
-	putchar('\n');
+	end_parts(separator);
+	if (reader->notable_only)
+		printf("  left out by choice %" PRIu64
+		       " ends that were not notable (--events=notable)\n",
+		       counters.value[MONAD_STORAGE_LEFT_OUT]);
+}
+
+void losses_print(const struct reader *reader, bool by_reader)
+{
+	puts("Losses");
+	if (by_reader)
+		print_reader(reader);
+	print_ring(monad_event_ring_ext(&reader->ring));
+	print_programs(reader);
 }
 
 void losses_print_json(struct json_writer *json, const struct reader *reader)

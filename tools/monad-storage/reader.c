@@ -9,18 +9,24 @@
 #include "reader.h"
 
 /* Rings are called by their names, or by their devices, which end in them. */
-static bool is_recorded_to(const char *ring)
+static bool is_called(const char *device, const char *ring)
+{
+	size_t length = strlen(ring), whole = strlen(device);
+
+	if (length >= whole)
+		return !strcmp(ring, device);
+	return length && !strcmp(device + whole - length, ring) &&
+	       strchr("/-", device[whole - length - 1]);
+}
+
+static void look_who_records(struct reader *reader, const char *ring)
 {
 	struct monad_storage_session session;
-	size_t length = strlen(ring), whole;
 
-	if (pins_read_session(&session))
-		return false;
-	whole = strlen(session.ring);
-	if (length >= whole)
-		return !strcmp(ring, session.ring);
-	return length && !strcmp(session.ring + whole - length, ring) &&
-	       strchr("/-", session.ring[whole - length - 1]);
+	if (pins_read_session(&session) || !is_called(session.ring, ring))
+		return;
+	reader->recorded_to = true;
+	reader->notable_only = session.events == MONAD_STORAGE_EVENTS_NOTABLE;
 }
 
 int reader_open(struct reader *reader, const char *ring, bool *unused)
@@ -55,7 +61,7 @@ int reader_open(struct reader *reader, const char *ring, bool *unused)
 		error("%s", lib_error());
 		goto fail;
 	}
-	reader->recorded_to = is_recorded_to(ring);
+	look_who_records(reader, ring);
 	return EXIT_OK;
 fail:
 	monad_event_ring_unmap(&reader->ring);

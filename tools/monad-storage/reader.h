@@ -15,6 +15,7 @@ struct reader {
 	uint64_t latest_ns;  /* the latest time of any event that was read ... */
 	bool clock_set_back; /* ... and whether later ones were much earlier */
 	bool recorded_to;    /* it is what is recorded to now, and no snapshot */
+	bool notable_only;   /* ... with --events=notable */
 };
 
 /*

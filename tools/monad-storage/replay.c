@@ -22,7 +22,9 @@ static const char doc[] =
 	"  monad-storage replay --since 60s            the last minute\n"
 	"  monad-storage replay --since 03:11 --until 03:13 --min-latency 100ms\n"
 	"  monad-storage replay --errors -d sda        what failed on one disk\n"
-	"  monad-storage replay --summary              latencies, actors, losses\n";
+	"  monad-storage replay --summary              latencies, actors, losses\n"
+	"\nPercentiles of --summary are at most 3 % off; those of 'monad-storage latency', which "
+	"cost the kernel less, at most 12.5 % too high.\n";
 
 #define NO_TIME "'%s' is no time; say 60s, 03:12 or '2024-05-31 03:12:30'"
 
@@ -33,6 +35,7 @@ static const struct argp_option options[] = {
 	{ "since", KEY_SINCE, "TIME", 0, "Begin there (with the oldest event)", 0 },
 	{ "until", KEY_UNTIL, "TIME", 0, "End there (with the newest event)", 0 },
 	{ "summary", KEY_SUMMARY, NULL, 0, "Sum up instead: per disk and operation, per actor", 0 },
+	{ "histogram", 'H', NULL, 0, "With --summary: the histograms, too", 0 },
 	{ "json", VIEW_KEY_JSON, NULL, 0, "One JSON object a line; with --summary, one in all", 0 },
 	{}
 };
@@ -44,6 +47,7 @@ struct replay {
 	uint64_t until_ns;
 	struct summary *summary; /* NULL: print events */
 	bool summarize;
+	bool histograms;
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -58,6 +62,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_UNTIL:
 		if (parse_time(arg, replay->now_ns, &replay->until_ns))
 			argp_error(state, NO_TIME, arg);
+		return 0;
+	case 'H':
+		replay->histograms = true;
 		return 0;
 	case KEY_SUMMARY:
 		replay->summarize = true;
@@ -116,15 +123,19 @@ static void say_where_it_begins(struct replay *replay)
 	char since[HUMAN_LEN], reach[HUMAN_LEN];
 	struct reader_span span;
 
-	if (!replay->since_ns)
-		return;
 	human_time(replay->since_ns, since);
-	if (replay->since_ns > replay->now_ns)
+	if (replay->since_ns > replay->now_ns) {
 		warning("--since %s is in the future", since);
-	else if (reader_span(&replay->view.reader, &span) && span.first_seqno > 1 &&
-		 span.oldest_ns > replay->since_ns)
-		warning("the ring reaches back to %s only, not to %s",
-			human_time(span.oldest_ns, reach), since);
+		return;
+	}
+	if (!reader_span(&replay->view.reader, &span) || span.first_seqno <= 1 ||
+	    span.oldest_ns <= replay->since_ns)
+		return;
+	human_time(span.oldest_ns, reach);
+	if (replay->since_ns)
+		warning("the ring reaches back to %s only, not to %s", reach, since);
+	else
+		warning("the ring reaches back to %s; what was before is overwritten", reach);
 }
 
 static void print_summary(struct replay *replay)
@@ -136,7 +147,7 @@ static void print_summary(struct replay *replay)
 		json_init(&view->writer, stdout, true);
 		summary_print_json(&view->writer, replay->summary, &view->reader);
 	} else {
-		summary_print(replay->summary, &view->reader);
+		summary_print(replay->summary, &view->reader, replay->histograms);
 	}
 	summary_free(replay->summary);
 }

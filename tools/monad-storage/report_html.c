@@ -110,6 +110,9 @@ static void write_losses(FILE *out, const struct report *report)
 			fprintf(out, "<li>%" PRIu64 " events that the ring refused: %s.</li>\n",
 				ext->lost[i], ring_loss_names[i]);
 	}
+	if (reader->notable_only)
+		fputs("<li>What was not notable: this is recorded with "
+		      "<code>--events=notable</code>.</li>\n", out);
 	if (reader->clock_set_back)
 		fputs("<li>The clock was set back meanwhile: times of day, and how long it took, "
 		      "are not right.</li>\n", out);

@@ -232,8 +232,8 @@ out:
 	return skel;
 }
 
-static int fill_maps(struct start_options *options, const struct monad_ring_info *info, const char *path,
-		     struct monad_storage *skel)
+static int fill_maps(struct start_options *options, const struct monad_ring_info *info,
+		     const char *path, struct monad_storage *skel)
 {
 	struct monad_storage_session session = {
 		.ring_id = info->ring_id,

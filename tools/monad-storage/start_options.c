@@ -150,7 +150,7 @@ static bool set_slow(struct start_options *options, const char *value, struct re
 	uint64_t ns;
 
 	if (parse_latency(time ? time + 1 : value, &ns) || !ns)
-		return refuse(why, "slow is a time with its unit, as in 20ms or sda=200ms, not '%s'",
+		return refuse(why, "slow is a time with its unit, 20ms or sda=200ms, not '%s'",
 			      value);
 	if (!time) {
 		options->slow_ns = ns;
@@ -186,7 +186,7 @@ static bool set_ring(struct start_options *options, const char *value, struct re
 	if (!*value || strlen(value) >= sizeof(options->ring))
 		return refuse(why, "ring is a name of 1 to %zu characters",
 			      sizeof(options->ring) - 1);
-	strcpy(options->ring, value);
+	snprintf(options->ring, sizeof(options->ring), "%s", value);
 	return true;
 }
 

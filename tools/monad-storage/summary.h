@@ -12,7 +12,8 @@ struct summary;
 struct summary *summary_new(void);
 void summary_free(struct summary *summary);
 void summary_add(struct summary *summary, const struct storage_event *event);
-void summary_print(const struct summary *summary, const struct reader *reader);
+/* @histograms: of the rows that have some operations, too */
+void summary_print(const struct summary *summary, const struct reader *reader, bool histograms);
 void summary_print_json(struct json_writer *json, const struct summary *summary,
 			const struct reader *reader);
 

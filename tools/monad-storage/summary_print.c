@@ -33,7 +33,7 @@ static const char *row_disk(const struct summary_row *row, char name[32])
 
 static const char *row_op(const struct summary_row *row)
 {
-	return row->cache_flush ? "cache-flush" : op_name(row->op);
+	return row->cache_flush ? "cache_flush" : op_name(row->op);
 }
 
 static void print_percentiles(const struct histogram *h)
@@ -69,7 +69,7 @@ static void print_rows(struct summary_row **rows, unsigned int n)
 		cache_flushes |= row->cache_flush;
 	}
 	if (cache_flushes)
-		puts("\nflush: somebody waited for the write cache to be flushed. cache-flush: the "
+		puts("\nflush: somebody waited for the write cache to be flushed. cache_flush: the "
 		     "device\nwas told to; one can serve many who wait, and writes with FUA or "
 		     "PREFLUSH.");
 	for (unsigned int i = 0; i < n; i++) {
@@ -161,7 +161,7 @@ static uint64_t summary_span(const struct summary *summary)
 	return summary->last_ns > summary->first_ns ? summary->last_ns - summary->first_ns : 0;
 }
 
-void summary_print(const struct summary *summary, const struct reader *reader)
+void summary_print(const struct summary *summary, const struct reader *reader, bool histograms)
 {
 	struct summary_row **rows = summary_sorted_rows(summary);
 	char first[HUMAN_LEN], last[HUMAN_LEN], span[HUMAN_LEN], ops[HUMAN_LEN];
@@ -175,7 +175,7 @@ void summary_print(const struct summary *summary, const struct reader *reader)
 		if (reader->clock_set_back)
 			puts("The clock was set back meanwhile: that is not how long it took.\n");
 		print_rows(rows, summary->nr_rows);
-		for (unsigned int i = 0; i < summary->nr_rows; i++) {
+		for (unsigned int i = 0; histograms && i < summary->nr_rows; i++) {
 			if (rows[i]->ops >= HISTOGRAM_MIN_OPS)
 				print_histogram(rows[i]);
 		}

@@ -165,6 +165,7 @@ static int gather(struct top *top, struct reader *reader, struct summary *summar
 	shown->actors = summary_sorted_actors(summary);
 	shown->nr_actors = summary->nr_actors;
 	shown->missed = reader->missed + reader->expired;
+	shown->notable_only = reader->notable_only;
 	reader->missed = 0;
 	reader->expired = 0;
 	metrics_free(&since);

@@ -48,6 +48,7 @@ struct shown {
 	struct summary_actor *actors;
 	unsigned int nr_actors;
 	uint64_t missed; /* events that were overwritten before they were read */
+	bool notable_only; /* actors are those of notable I/O */
 };
 
 /* Fills in the disks of an interval; free() shown->disks. */

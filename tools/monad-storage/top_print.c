@@ -129,6 +129,10 @@ static void print(const struct top *top, const struct shown *shown)
 	if (shown->missed)
 		printf(", %" PRIu64 " events were overwritten before they were read",
 		       shown->missed);
+	if (shown->notable_only)
+		fputs(", actors of notable I/O only", stdout);
+	if (top->screen)
+		fputs("   (keys: w o b s e sort, q ends)", stdout);
 	putchar('\n');
 	print_disks(shown, disks);
 	print_actors(shown, actors);

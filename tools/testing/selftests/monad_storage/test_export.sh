@@ -217,7 +217,7 @@ echo 0 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
 wait
 scrape
 at_least "$(sum "requeues_total{device=\"$bad\"")" 1 "requeues"
-is "$(sum requeues_total)" "$(($(counter requeued_issued) + $(counter requeued_unissued)))" \
+is "$(sum requeues_total)" "$(($(counter requeues_issued) + $(counter requeues_unissued)))" \
 	"as many as the programs saw"
 is "$(metric "timeouts_total{device=\"$bad\",operation=\"read\"}")" 1 "a timeout"
 is "$(sum timeouts_total)" "$(counter timeouts)" "as the programs saw it"
