@@ -114,6 +114,8 @@ static __always_inline void count(u32 which)
 		__sync_fetch_and_add(&c->value[which], 1);
 }
 
+#include "storage_stack.bpf.h"
+
 static __always_inline u32 disk_dev(struct gendisk *disk)
 {
 	return disk ? (u32)disk->major << 20 | disk->first_minor : 0;
@@ -407,7 +409,7 @@ static __always_inline void write_complete(u32 type, const struct monad_storage_
 	e->partials = io->partials;
 	e->issue_cpu = io->issue_cpu;
 	e->cpu = bpf_get_smp_processor_id();
-	e->reserved = 0;
+	e->stack = io->stack;
 	__builtin_memcpy(e->comm, io->comm, sizeof(e->comm));
 	((u64 *)e->disk)[0] = 0;
 	((u64 *)e->disk)[1] = 0;

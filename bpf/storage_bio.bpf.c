@@ -46,6 +46,8 @@ int BPF_PROG(storage_bio_queue, struct bio *bio)
 	io->sector = sector_from(bio->bi_iter.bi_sector, io->op);
 	set_actor(io);
 	io->cgroup_id = bio_cgroup_id(bio) ?: io->actor_cgroup_id;
+	if (record_stacks)
+		io->stack = take_stack(ctx, STACK_OF_BIO);
 	count(MONAD_STORAGE_BIO_QUEUED);
 	io->start_seqno = write_step(MONAD_STORAGE_BIO_QUEUE, io, io->start_ns, io->sector,
 				     io->bytes, io->flags, 0);

@@ -11,6 +11,7 @@ struct schema {
 	enum monad_storage_flag flag;
 	struct monad_storage_step step;
 	struct monad_storage_complete complete;
+	struct monad_storage_stack stack;
 };
 
 struct schema schema;

@@ -7,8 +7,8 @@
 #include "storage.bpf.h"
 #include "storage_unseen.bpf.h"
 
-static __always_inline void start(struct monad_storage_io *io, u32 dev, struct bio *bio, u32 opf,
-				  u64 sector, u32 bytes)
+static __always_inline void start(void *ctx, struct monad_storage_io *io, u32 dev,
+				  struct bio *bio, u32 opf, u64 sector, u32 bytes)
 {
 	if (!io)
 		return;
@@ -21,6 +21,8 @@ static __always_inline void start(struct monad_storage_io *io, u32 dev, struct b
 	io->bytes = bytes;
 	set_actor(io);
 	io->cgroup_id = bio_cgroup_id(bio) ?: io->actor_cgroup_id;
+	if (record_stacks)
+		io->stack = take_stack(ctx, STACK_OF_REQUEST);
 	count(MONAD_STORAGE_STARTED);
 }
 
@@ -38,7 +40,7 @@ int BPF_PROG(storage_io_start, struct request *rq)
 	io = keep_rq(rq, &p);
 	if (io && p.found && rq_must_have_ended(io))
 		end_unseen(io, disk, MONAD_STORAGE_RQ_COMPLETE);
-	start(io, dev, rq->bio, rq->cmd_flags, rq->__sector, rq->__data_len);
+	start(ctx, io, dev, rq->bio, rq->cmd_flags, rq->__sector, rq->__data_len);
 	return 0;
 }
 
@@ -50,7 +52,7 @@ int BPF_PROG(storage_getrq, struct bio *bio)
 	struct place p;
 
 	if (wanted(dev))
-		start(keep_bio(rq_bio_key(bio), &p), dev, bio, bio->bi_opf, bio->bi_iter.bi_sector,
-		      bio->bi_iter.bi_size);
+		start(ctx, keep_bio(rq_bio_key(bio), &p), dev, bio, bio->bi_opf,
+		      bio->bi_iter.bi_sector, bio->bi_iter.bi_size);
 	return 0;
 }

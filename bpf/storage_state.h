@@ -47,6 +47,7 @@ struct monad_storage_io {
 	uint32_t bytes;      /* as first issued, or as queued */
 	uint32_t pid;
 	uint32_t tgid;
+	uint32_t stack;
 	uint16_t op;
 	uint16_t error;
 	uint16_t issues;
@@ -55,7 +56,7 @@ struct monad_storage_io {
 	uint16_t partials;
 	uint16_t issue_cpu;
 	uint8_t state; /* enum monad_storage_state */
-	uint8_t reserved[5];
+	uint8_t reserved[1];
 	char comm[MONAD_STORAGE_COMM_LEN];
 };
 
@@ -66,6 +67,9 @@ struct monad_storage_flush {
 	uint64_t issue_ns;
 	uint64_t end_ns;
 };
+
+/* Of the number of a stack, so many bits are its place in the table. */
+#define MONAD_STORAGE_STACK_BITS 20
 
 /* The programs' own counters, each per CPU. */
 enum monad_storage_counter {
@@ -91,6 +95,7 @@ enum monad_storage_counter {
 	MONAD_STORAGE_SERIES_FULL, /* ends counted as of an unknown device: no room */
 	MONAD_STORAGE_CGROUPS_FULL, /* ends counted as of an unknown cgroup: no room */
 	MONAD_STORAGE_NOT_RECORDED, /* the ring refused; it counts why */
+	MONAD_STORAGE_STACKS_FULL,  /* starts whose stack has no number: no room */
 	MONAD_STORAGE_LEFT_OUT,     /* ends that are no events: not notable */
 	MONAD_STORAGE_RATE_LIMITED, /* ends that are no events: too many in a second */
 	MONAD_STORAGE_COUNTERS,
@@ -204,6 +209,8 @@ struct monad_storage_session {
 	uint32_t sample_every; /* one in so many of those not notable; 0: none */
 	uint32_t max_rate;     /* ends per second; 0: any number */
 	uint32_t attribution;  /* who asked for an I/O is recorded */
+	uint32_t stacks;       /* ... and by which way */
+	uint32_t reserved;
 	char ring[128];        /* what to open to read it */
 	char version[32];
 };

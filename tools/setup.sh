@@ -20,7 +20,7 @@ set -euo pipefail
 # pahole, lz4, zstd, xz: kmod/btf.sh.  binutils: objcopy, readelf.
 build=(
 	make gcc g++ libc6-dev binutils pkg-config
-	clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libmicrohttpd-dev libinih-dev
+	clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libmicrohttpd-dev libinih-dev libdw-dev
 	pahole kmod lz4 zstd xz-utils
 )
 

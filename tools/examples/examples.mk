@@ -9,7 +9,7 @@ EXAMPLES := first_event exec_events cpu_sampler
 # A program's BPF objects, and its sources besides its own.
 EXAMPLES_BPF := first_event exec_reserve exec_output exec_ringbuf exec_perfbuf cpu_sampler
 EXEC_SOURCES := exec_monad.c exec_libbpf.c own_ring.c
-SAMPLER_SOURCES := sample_top.c kallsyms.c own_ring.c
+SAMPLER_SOURCES := sample_top.c own_ring.c
 
 $(EXAMPLES_BPF:%=$(O)/obj/%.bpf.o): $(O)/obj/%.bpf.o: $(EXAMPLES_DIR)/%.bpf.c \
 		$(wildcard $(EXAMPLES_DIR)/*.h) bpf/monad_ring.bpf.h
@@ -20,12 +20,12 @@ $(EXAMPLES_BPF:%=$(O)/obj/%.skel.h): $(O)/obj/%.skel.h: $(O)/obj/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $*_bpf >$@
 
 $(O)/bin/exec_events: $(EXEC_SOURCES:%=$(EXAMPLES_DIR)/%)
-$(O)/bin/cpu_sampler: $(SAMPLER_SOURCES:%=$(EXAMPLES_DIR)/%)
+$(O)/bin/cpu_sampler: $(SAMPLER_SOURCES:%=$(EXAMPLES_DIR)/%) tools/lib/kallsyms.c
 
 $(EXAMPLES:%=$(O)/bin/%): $(O)/bin/%: $(EXAMPLES_DIR)/%.c $(EXAMPLES_BPF:%=$(O)/obj/%.skel.h) \
 		$(wildcard $(EXAMPLES_DIR)/*.h) $(LIB_A)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -I$(O)/obj $(filter %.c,$^) -o $@ $(LDFLAGS) $(LIB_A) -lbpf $(LIB_LIBS)
+	$(CC) $(ALL_CFLAGS) -I$(O)/obj -Itools/lib $(filter %.c,$^) -o $@ $(LDFLAGS) $(LIB_A) -lbpf $(LIB_LIBS)
 
 # Readers of any ring, in C and in C++.
 $(O)/bin/eventwatch: $(EXAMPLES_DIR)/eventwatch.c $(LIB_A)

@@ -74,12 +74,12 @@ _monad_storage()
 	[[ $cur == -* ]] || return
 	case ${COMP_WORDS[1]} in
 	start)
-		_monad_storage_reply "--ring --device --events --slow --sample --max-rate --no-attribution \
+		_monad_storage_reply "--ring --device --events --slow --sample --max-rate --no-attribution --stacks \
 			--config --max-inflight --max-series --max-cgroups --verbose --help" ;;
 	stop) _monad_storage_reply "--help" ;;
 	status) _monad_storage_reply "--ring --json --help" ;;
-	trace) _monad_storage_reply "--ring --json $filter --help" ;;
-	replay) _monad_storage_reply "--ring --since --until --summary --histogram --json $filter --help" ;;
+	trace) _monad_storage_reply "--ring --json --stacks $filter --help" ;;
+	replay) _monad_storage_reply "--ring --since --until --summary --histogram --stacks --folded --json $filter --help" ;;
 	report)
 		_monad_storage_reply "--ring --since --until $filter --help" ;;
 	top) _monad_storage_reply "--ring --device --op --sort --rows --batch --json --help" ;;

@@ -59,6 +59,11 @@ bool event_failed(const struct monad_event_descriptor *desc)
 	return desc->content_ext[MONAD_STORAGE_TAG_DEVICE] & MONAD_STORAGE_TAG_FAILED;
 }
 
+bool event_is_reference(unsigned int type)
+{
+	return type == MONAD_STORAGE_STACK;
+}
+
 bool event_is_operation(unsigned int type)
 {
 	return type == MONAD_STORAGE_RQ_COMPLETE || type == MONAD_STORAGE_BIO_COMPLETE;
@@ -107,6 +112,7 @@ const char *event_type_name(unsigned int type)
 		[MONAD_STORAGE_RQ_PARTIAL] = "rq_partial",
 		[MONAD_STORAGE_RQ_COMPLETE] = "rq_complete",
 		[MONAD_STORAGE_FLUSH_COMPLETE] = "flush_complete",
+		[MONAD_STORAGE_STACK] = "stack",
 	};
 
 	return type < ARRAY_SIZE(names) && names[type] ? names[type] : "unknown";

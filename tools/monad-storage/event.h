@@ -35,6 +35,12 @@ uint32_t event_dev(const struct monad_event_descriptor *desc);
 unsigned int event_op(const struct monad_event_descriptor *desc);
 bool event_failed(const struct monad_event_descriptor *desc);
 
+/*
+ * Events that are nothing that happened to an I/O, but what others refer to: no reader
+ * shows or counts them.
+ */
+bool event_is_reference(unsigned int type);
+
 /* RQ_COMPLETE and BIO_COMPLETE: one operation that somebody asked for has ended. */
 bool event_is_operation(unsigned int type);
 

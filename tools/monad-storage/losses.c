@@ -35,6 +35,7 @@ static const struct {
 	{ MONAD_STORAGE_TABLE_FULL, "not kept: table full" },
 	{ MONAD_STORAGE_EVICTED, "bios forgotten" },
 	{ MONAD_STORAGE_CLOCK_BACKWARDS, "times left out: clock backwards" },
+	{ MONAD_STORAGE_STACKS_FULL, "stacks not kept" },
 	{ MONAD_STORAGE_RATE_LIMITED, "over --max-rate" },
 };
 

@@ -4,8 +4,8 @@
 
 STORAGE_SRCS := $(wildcard tools/monad-storage/*.c)
 STORAGE_OBJS := $(STORAGE_SRCS:tools/monad-storage/%.c=$(O)/obj/monad-storage/%.o)
-STORAGE_CPPFLAGS = -Itools/monad-storage -Itools/lib -Ibpf -I$(O)/obj $(shell $(PKG_CONFIG) --cflags libbpf libmicrohttpd inih)
-STORAGE_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libmicrohttpd inih)
+STORAGE_CPPFLAGS = -Itools/monad-storage -Itools/lib -Ibpf -I$(O)/obj $(shell $(PKG_CONFIG) --cflags libbpf libmicrohttpd inih libdw)
+STORAGE_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libmicrohttpd inih libdw)
 
 TOOLS += $(O)/bin/monad-storage
 MAN8 += tools/monad-storage/monad-storage.8

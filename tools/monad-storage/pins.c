@@ -40,6 +40,7 @@ const char *const counter_names[MONAD_STORAGE_COUNTERS] = {
 	[MONAD_STORAGE_SERIES_FULL] = "series_full",
 	[MONAD_STORAGE_CGROUPS_FULL] = "cgroups_full",
 	[MONAD_STORAGE_NOT_RECORDED] = "not_recorded",
+	[MONAD_STORAGE_STACKS_FULL] = "stacks_full",
 	[MONAD_STORAGE_LEFT_OUT] = "left_out",
 	[MONAD_STORAGE_RATE_LIMITED] = "rate_limited",
 };

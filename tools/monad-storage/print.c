@@ -122,7 +122,8 @@ static void json_flags(struct json_writer *json, uint32_t flags)
 	json_end_array(json);
 }
 
-void print_event_json(struct json_writer *json, const struct storage_event *event)
+void print_event_json(struct json_writer *json, const struct storage_event *event,
+		      const struct stacks *stacks)
 {
 	const struct monad_storage_complete *c = &event->complete;
 	const struct monad_storage_step *s = &event->step;
@@ -171,6 +172,8 @@ void print_event_json(struct json_writer *json, const struct storage_event *even
 	} else {
 		json_u64_field(json, "since_ns", s->since_ns);
 	}
+	if (stacks)
+		stacks_print_json(stacks, event, json);
 	json_end_object(json);
 	json_end(json);
 }

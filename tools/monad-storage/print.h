@@ -5,10 +5,13 @@
 
 #include "event.h"
 #include "json_writer.h"
+#include "stacks.h"
 
 void print_header(bool all_types);
 void print_event(const struct storage_event *event, bool all_types);
-void print_event_json(struct json_writer *json, const struct storage_event *event);
+/* @stacks: NULL, or with the stack */
+void print_event_json(struct json_writer *json, const struct storage_event *event,
+		      const struct stacks *stacks);
 
 /* What the table shows, for --help. */
 #define COLUMNS_DOC \
@@ -18,6 +21,8 @@ void print_event_json(struct json_writer *json, const struct storage_event *even
 	"             F FUA, A readahead, S sync, M metadata\n" \
 	"  QUEUE-MS   from then until it was handed to the device\n" \
 	"  DEVICE-MS  from the last time it was handed over until it was done\n" \
-	"  TOTAL-MS   all of it\n\n"
+	"  TOTAL-MS   all of it\n" \
+	"  SECTOR     of 512 bytes, on the whole disk; SIZE in bytes\n" \
+	"  REMARKS    the error, timeouts, requeues, and what is not known of it\n\n"
 
 #endif /* MONAD_STORAGE_PRINT_H */

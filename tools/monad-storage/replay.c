@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "human.h"
+#include "folded.h"
 #include "losses.h"
 #include "monad_storage.h"
 #include "parse.h"
@@ -23,18 +24,24 @@ static const char doc[] =
 	"  monad-storage replay --since 03:11 --until 03:13 --min-latency 100ms\n"
 	"  monad-storage replay --errors -d sda        what failed on one disk\n"
 	"  monad-storage replay --summary              latencies, actors, losses\n"
+	"  monad-storage replay --errors --stacks      and by which way it was asked for\n"
+	"  monad-storage replay --folded | flamegraph.pl >io.svg\n"
 	"\nPercentiles of --summary are at most 3 % off; those of 'monad-storage latency', which "
 	"cost the kernel less, at most 12.5 % too high.\n";
 
 #define NO_TIME "'%s' is no time; say 60s, 03:12 or '2024-05-31 03:12:30'"
 
-enum { KEY_SINCE = VIEW_KEY_OWN, KEY_UNTIL, KEY_SUMMARY };
+enum { KEY_SINCE = VIEW_KEY_OWN, KEY_UNTIL, KEY_SUMMARY, KEY_FOLDED };
 
 static const struct argp_option options[] = {
 	VIEW_OPTION_RING,
 	{ "since", KEY_SINCE, "TIME", 0, "Begin there (with the oldest event)", 0 },
 	{ "until", KEY_UNTIL, "TIME", 0, "End there (with the newest event)", 0 },
 	{ "summary", KEY_SUMMARY, NULL, 0, "Sum up instead: per disk and operation, per actor", 0 },
+	VIEW_OPTION_STACKS,
+	{ "folded", KEY_FOLDED, NULL, 0,
+	  "Sum up by stack instead, a line each with the microseconds waited: flamegraph.pl and "
+	  "its like draw that", 0 },
 	{ "histogram", 'H', NULL, 0, "With --summary: the histograms, too", 0 },
 	{ "json", VIEW_KEY_JSON, NULL, 0, "One JSON object a line; with --summary, one in all", 0 },
 	{}
@@ -48,6 +55,7 @@ struct replay {
 	struct summary *summary; /* NULL: print events */
 	bool summarize;
 	bool histograms;
+	struct folded *folded; /* NULL: not by stack */
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -65,6 +73,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'H':
 		replay->histograms = true;
+		return 0;
+	case KEY_FOLDED:
+		replay->folded = folded_new();
+		replay->view.with_stacks = true;
 		return 0;
 	case KEY_SUMMARY:
 		replay->summarize = true;
@@ -88,7 +100,9 @@ static void handle(struct replay *replay, const struct monad_event_descriptor *d
 	reader_note_time(&replay->view.reader, desc->record_epoch_nanos);
 	if (!view_event(&replay->view, desc, &event))
 		return;
-	if (replay->summary)
+	if (replay->folded)
+		folded_add(replay->folded, replay->view.stacks, &event);
+	else if (replay->summary)
 		summary_add(replay->summary, &event);
 	else
 		view_print(&replay->view, &event);
@@ -108,7 +122,7 @@ static void run(struct replay *replay)
 			break;
 		case RING_WALK_GAP:
 			replay->view.reader.missed += missed;
-			if (!replay->summary)
+			if (!replay->summary && !replay->folded)
 				losses_gap(view_json(&replay->view), missed);
 			break;
 		case RING_WALK_END:
@@ -167,6 +181,10 @@ int cmd_replay(int argc, char **argv)
 		error("--since is later than --until");
 		return EXIT_USAGE;
 	}
+	if (replay.folded && replay.summarize) {
+		error("--folded and --summary are two ways to sum up: choose one");
+		return EXIT_USAGE;
+	}
 	status = view_open(view);
 	if (status)
 		return status;
@@ -176,13 +194,18 @@ int cmd_replay(int argc, char **argv)
 	view->filter.cache_flushes = replay.summarize;
 	if (replay.summarize)
 		replay.summary = summary_new();
-	else if (!view->json)
+	else if (!view->json && !replay.folded)
 		print_header(view->filter.all_types);
 	run(&replay);
-	if (replay.summary)
+	if (replay.summary) {
 		print_summary(&replay);
-	else
+	} else if (replay.folded) {
+		folded_print(replay.folded);
+		losses_totals(NULL, &view->reader);
+		folded_free(replay.folded);
+	} else {
 		losses_totals(view_json(view), &view->reader);
+	}
 	view_close(view);
 	return EXIT_OK;
 }

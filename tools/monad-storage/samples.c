@@ -302,6 +302,7 @@ static bool is_loss(enum monad_storage_counter which)
 	case MONAD_STORAGE_CGROUPS_FULL:
 	case MONAD_STORAGE_NOT_RECORDED:
 	case MONAD_STORAGE_RATE_LIMITED:
+	case MONAD_STORAGE_STACKS_FULL:
 		return true;
 	default:
 		return false;

@@ -174,6 +174,12 @@ static int choose_programs(struct monad_storage *skel, const struct btf *btf)
 	return 0;
 }
 
+/* Other upper bits than an earlier recording in the same ring had, most likely. */
+static uint32_t stack_salt(void)
+{
+	return (uint32_t)(clock_ns(CLOCK_REALTIME) / 1000000) << MONAD_STORAGE_STACK_BITS;
+}
+
 /* The programs, loaded but attached to nothing; NULL after a message. */
 static struct monad_storage *load(struct start_options *options, const struct monad_ring_info *info)
 {
@@ -205,6 +211,10 @@ static struct monad_storage *load(struct start_options *options, const struct mo
 	skel->rodata->sample_every = options->sample;
 	skel->rodata->max_rate = options->max_rate;
 	skel->rodata->attribution = options->attribution;
+	skel->rodata->record_stacks = options->sizes.stacks > 0;
+	skel->rodata->stack_salt = stack_salt();
+	/* Twice a quarter: what is not written again in time is still there for half a ring. */
+	skel->rodata->stack_refresh = info->descriptor_capacity / 4;
 	skel->rodata->rqf_flush_seq = compat.rqf_flush_seq;
 	skel->rodata->rqf_timed_out = compat.rqf_timed_out;
 	skel->rodata->rqf_io_stat = compat.rqf_io_stat;
@@ -245,6 +255,7 @@ static int fill_maps(struct start_options *options, const struct monad_ring_info
 		.sample_every = options->sample,
 		.max_rate = options->max_rate,
 		.attribution = options->attribution,
+		.stacks = options->sizes.stacks,
 	};
 	uint32_t zero = 0;
 	uint8_t one = 1;

@@ -19,6 +19,7 @@ enum key {
 	KEY_SAMPLE,
 	KEY_MAX_RATE,
 	KEY_NO_ATTRIBUTION,
+	KEY_STACKS,
 };
 
 static const char doc[] =
@@ -52,6 +53,8 @@ static const struct argp_option argp_options[] = {
 	  "With ends or notable: no more than N a second; the others are counted", 0 },
 	{ "no-attribution", KEY_NO_ATTRIBUTION, NULL, 0,
 	  "Do not record which process asked for an I/O", 0 },
+	{ "stacks", KEY_STACKS, "N", OPTION_ARG_OPTIONAL,
+	  "And by which way through kernel and program, for up to N different ways (4096)", 0 },
 	{ "max-inflight", 'm', "N", 0, "I/Os in flight to keep track of (16384)", 0 },
 	{ "max-series", 's', "N", 0,
 	  "Devices times operations to keep metrics of (by the number of disks)", 0 },
@@ -201,6 +204,7 @@ static bool set(struct start_options *options, const char *setting, const char *
 	} numbers[] = {
 		{ "sample", &options->sample, 1, 1000000000 },
 		{ "max-rate", &options->max_rate, 1, 1000000000 },
+		{ "stacks", &options->sizes.stacks, 16, 1 << 16 },
 		{ "max-inflight", &options->sizes.inflight, 16, 1 << 22 },
 		{ "max-series", &options->sizes.series, 8, 1 << 14 },
 		{ "max-cgroups", &options->sizes.cgroups, 8, 1 << 20 },
@@ -231,6 +235,8 @@ static bool consistent(const struct start_options *options, struct refusal *why)
 
 	if ((options->slow_ns || options->nr_slow) && !notable)
 		return refuse(why, "slow says what is notable: it goes with events notable");
+	if (options->sizes.stacks && !options->attribution)
+		return refuse(why, "stacks say who asked for an I/O: they go with attribution");
 	if (options->sample && !notable)
 		return refuse(why, "sample is of what is not notable: it goes with events notable");
 	if (options->max_rate && options->events == MONAD_STORAGE_EVENTS_ALL)
@@ -341,6 +347,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse->options->attribution = false;
 		return 0;
 	}
+	if (key == KEY_STACKS && !arg)
+		arg = "4096";
 	replace_lists(parse, key);
 	if (!set(parse->options, name, arg, &why)) {
 		error("%s", printable(text, sizeof(text), why.text));

@@ -207,6 +207,7 @@ static void print_recording(const struct monad_storage_session *session)
 	print_disks(session);
 	printf(" into %s since %s%s\n", printable(ring, sizeof(ring), session->ring),
 	       human_time(session->started_ns, text),
+	       session->stacks ? ", with stacks" :
 	       session->attribution ? "" : ", without who asked for it");
 	print_policy(session);
 }
@@ -328,6 +329,7 @@ static void json_policy(struct json_writer *json, const struct monad_storage_ses
 	json_u64_field(json, "sample", session->sample_every);
 	json_u64_field(json, "max_rate", session->max_rate);
 	json_bool_field(json, "attribution", session->attribution);
+	json_u64_field(json, "stacks", session->stacks);
 }
 
 static void print_status_json(struct status *status)

@@ -102,6 +102,11 @@ void tables_size(struct monad_storage *skel, const struct table_sizes *sizes)
 	skel->rodata->cgroup_shift = shift_of(n);
 	skel->rodata->nr_cgroups = n;
 
+	/* Without stacks, as small as it gets. */
+	n = size_table(skel->maps.stack_keys, skel->maps.stack_seqnos,
+		       sizes->stacks ? sizes->stacks * SPARE : 1, 0, 1);
+	skel->rodata->stack_shift = shift_of(n);
+
 	n = size_table(skel->maps.error_keys, skel->maps.errors, ERRORS * SPARE, 1, 1);
 	skel->rodata->error_shift = shift_of(n);
 	skel->rodata->nr_errors = n;

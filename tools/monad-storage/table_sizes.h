@@ -7,6 +7,7 @@ struct monad_storage;
 
 /* What is to find room; 0: as many as there seem to be. */
 struct table_sizes {
+	unsigned int stacks; /* 0: none are recorded */
 	unsigned int inflight; /* requests, and as many bios */
 	unsigned int series;   /* devices times operations */
 	unsigned int cgroups;

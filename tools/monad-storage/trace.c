@@ -26,6 +26,7 @@ static const char doc[] =
 static const struct argp_option options[] = {
 	VIEW_OPTION_RING,
 	{ "json", VIEW_KEY_JSON, NULL, 0, "One JSON object a line", 0 },
+	VIEW_OPTION_STACKS,
 	{}
 };
 

@@ -18,24 +18,42 @@ error_t view_option(struct view *view, int key, char *arg, struct argp_state *st
 	case VIEW_KEY_JSON:
 		view->json = true;
 		return 0;
+	case VIEW_KEY_STACKS:
+		view->with_stacks = true;
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 int view_open(struct view *view)
 {
+	int status;
+
 	json_init(&view->writer, stdout, false);
-	return reader_open(&view->reader, view->ring, NULL);
+	status = reader_open(&view->reader, view->ring, NULL);
+	if (status || !view->with_stacks)
+		return status;
+	view->stacks = stacks_read(&view->reader);
+	if (view->stacks)
+		return EXIT_OK;
+	reader_close(&view->reader);
+	return EXIT_FAILED;
 }
 
 void view_close(struct view *view)
 {
+	stacks_free(view->stacks);
 	reader_close(&view->reader);
 }
 
 bool view_event(struct view *view, const struct monad_event_descriptor *desc,
 		struct storage_event *event)
 {
+	if (event_is_reference(desc->event_type)) {
+		if (view->stacks)
+			stacks_add(view->stacks, &view->reader.iter, desc);
+		return false;
+	}
 	if (!filter_descriptor(&view->filter, desc))
 		return false;
 	switch (event_read(&view->reader.iter, desc, event)) {
@@ -56,10 +74,13 @@ bool view_event(struct view *view, const struct monad_event_descriptor *desc,
 
 void view_print(struct view *view, const struct storage_event *event)
 {
-	if (view->json)
-		print_event_json(&view->writer, event);
-	else
-		print_event(event, view->filter.all_types);
+	if (view->json) {
+		print_event_json(&view->writer, event, view->stacks);
+		return;
+	}
+	print_event(event, view->filter.all_types);
+	if (view->stacks)
+		stacks_print(view->stacks, event);
 }
 
 struct json_writer *view_json(struct view *view)

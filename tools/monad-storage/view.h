@@ -8,6 +8,7 @@
 #include "filter.h"
 #include "json_writer.h"
 #include "reader.h"
+#include "stacks.h"
 
 struct view {
 	struct filter filter;
@@ -15,14 +16,20 @@ struct view {
 	bool json;
 	struct json_writer writer; /* if json */
 	struct reader reader;
+	bool with_stacks;
+	struct stacks *stacks; /* of the ring, if with_stacks */
 };
 
 /* Keys of options that have no letter; a command's own begin with the last. */
-enum { VIEW_KEY_JSON = 0x200, VIEW_KEY_OWN };
+enum { VIEW_KEY_JSON = 0x200, VIEW_KEY_STACKS, VIEW_KEY_OWN };
 
 /* For a command's struct argp_option. --json goes with them, as each has its own text. */
 #define VIEW_OPTION_RING \
 	{ "ring", 'r', "NAME", 0, "Ring to read: a name or a path (" DEFAULT_RING ")", 0 }
+
+#define VIEW_OPTION_STACKS \
+	{ "stacks", VIEW_KEY_STACKS, NULL, 0, \
+	  "The way each I/O came, if it is recorded ('start --stacks')", 0 }
 
 /* For its struct argp: the options of the filter. */
 extern const struct argp_child view_children[];

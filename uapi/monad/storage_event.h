@@ -46,6 +46,8 @@ enum monad_storage_event_type {
 	 * that time; it is nobody's operation: struct monad_storage_complete.
 	 */
 	MONAD_STORAGE_FLUSH_COMPLETE = 9,
+	/* a stack that I/O came from, once for many of them: struct monad_storage_stack */
+	MONAD_STORAGE_STACK = 13,
 };
 
 /*
@@ -185,16 +187,31 @@ struct monad_storage_complete {
 	uint16_t partials;  /* completions of parts before this one */
 	uint16_t issue_cpu; /* of the last issue */
 	uint16_t cpu;       /* where it completed */
-	uint32_t reserved;  /* 0 */
+	uint32_t stack;     /* id of a struct monad_storage_stack, or 0 */
 	char comm[MONAD_STORAGE_COMM_LEN]; /* of the actor, when first seen */
 	char disk[MONAD_STORAGE_DISK_LEN]; /* its name, cut to 15 characters */
+};
+
+#define MONAD_STORAGE_STACK_DEPTH 32
+
+/*
+ * By which way an I/O was asked for: the return addresses of the functions it came
+ * through, innermost first, up to the first 0. Written when the stack is new, and
+ * again from time to time; the nearest one before an I/O with its number is its own.
+ */
+struct monad_storage_stack {
+	uint32_t id;
+	uint32_t tgid; /* whose user addresses these are; 0: there are none */
+	uint64_t text; /* address of the kernel's _stext: another at each boot */
+	uint64_t kernel[MONAD_STORAGE_STACK_DEPTH];
+	uint64_t user[MONAD_STORAGE_STACK_DEPTH];
 };
 
 /*
  * Flow tags: what stands in content_ext of a descriptor, so that a reader can
  * choose events without touching their payload.
  */
-#define MONAD_STORAGE_TAG_START 0   /* seqno of the event that started it, or 0 */
+#define MONAD_STORAGE_TAG_START 0   /* seqno of the event that started it, or 0; id of a stack */
 #define MONAD_STORAGE_TAG_DEVICE 1  /* device, error bit and operation */
 #define MONAD_STORAGE_TAG_CGROUP 2  /* cgroup_id */
 #define MONAD_STORAGE_TAG_LATENCY 3 /* total_ns, or since_ns */
@@ -244,9 +261,16 @@ MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_complete, requeues_unissued, 84);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_complete, partials, 86);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_complete, issue_cpu, 88);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_complete, cpu, 90);
-MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_complete, reserved, 92);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_complete, stack, 92);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_complete, comm, 96);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_complete, disk, 112);
 MONAD_EVENT_ASSERT_SIZE(struct monad_storage_complete, 128);
+
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_stack, id, 0);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_stack, tgid, 4);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_stack, text, 8);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_stack, kernel, 16);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_stack, user, 272);
+MONAD_EVENT_ASSERT_SIZE(struct monad_storage_stack, 528);
 
 #endif /* _UAPI_MONAD_STORAGE_EVENT_H */

@@ -21,6 +21,7 @@ const struct monad_event_metadata g_monad_storage_event_metadata[] = {
 	STORAGE(RQ_PARTIAL, "a part of a request is done, more is to come"),
 	STORAGE(RQ_COMPLETE, "all of a request is done"),
 	STORAGE(FLUSH_COMPLETE, "the device has flushed its write cache"),
+	STORAGE(STACK, "a stack that I/O came from"),
 };
 
 const struct monad_event_metadata *storage_metadata_table(size_t *count)

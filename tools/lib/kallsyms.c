@@ -64,6 +64,15 @@ void kallsyms_free(void)
 	room = 0;
 }
 
+uint64_t kallsyms_address(const char *name)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!strcmp(symbols[i].name, name))
+			return symbols[i].address;
+	}
+	return 0;
+}
+
 const char *kallsyms_find(uint64_t address)
 {
 	size_t low = 0, high = nr, middle;

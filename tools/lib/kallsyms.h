@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Names of kernel addresses, from /proc/kallsyms. */
-#ifndef KALLSYMS_H
-#define KALLSYMS_H
+#ifndef MONAD_TOOLS_KALLSYMS_H
+#define MONAD_TOOLS_KALLSYMS_H
 
 #include <stdint.h>
 
@@ -12,4 +12,7 @@ void kallsyms_free(void);
 /* The function @address is in, or NULL. Good until kallsyms_free(). */
 const char *kallsyms_find(uint64_t address);
 
-#endif /* KALLSYMS_H */
+/* Where @name is, or 0. */
+uint64_t kallsyms_address(const char *name);
+
+#endif /* MONAD_TOOLS_KALLSYMS_H */

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <monad_event/event_ring_util.h>
+
+#include "monad_storage.h"
+#include "printable.h"
+#include "ring_walk.h"
+#include "stacks.h"
+#include "symbols.h"
+
+#define DEPTH MONAD_STORAGE_STACK_DEPTH
+
+/* One STACK event; in the order of the ring. */
+struct stack {
+	uint64_t seqno;
+	uint64_t epoch_ns;
+	size_t older; /* another one in the same bucket, counted from 1 */
+	struct monad_storage_stack what;
+};
+
+#define BUCKETS 4096
+
+struct stacks {
+	struct stack *all;
+	size_t nr;
+	size_t room;
+	size_t newest[BUCKETS]; /* of all ids that are alike in their last bits, counted from 1 */
+};
+
+void stacks_add(struct stacks *stacks, struct monad_event_iterator *iter,
+		const struct monad_event_descriptor *desc)
+{
+	struct stack *stack = stacks->all;
+
+	if (stacks->nr && desc->seqno <= stacks->all[stacks->nr - 1].seqno)
+		return;
+	if (stacks->nr == stacks->room) {
+		stacks->room = stacks->room ? 2 * stacks->room : 256;
+		stack = realloc(stacks->all, stacks->room * sizeof(*stack));
+		if (!stack) {
+			stacks->room = stacks->nr;
+			return;
+		}
+		stacks->all = stack;
+	}
+	stack += stacks->nr;
+	if (desc->payload_size < sizeof(stack->what) ||
+	    !monad_event_iterator_payload_memcpy(iter, desc, &stack->what, sizeof(stack->what)))
+		return;
+	stack->seqno = desc->seqno;
+	stack->epoch_ns = desc->record_epoch_nanos;
+	stack->older = stacks->newest[stack->what.id % BUCKETS];
+	stacks->newest[stack->what.id % BUCKETS] = ++stacks->nr;
+}
+
+struct stacks *stacks_read(struct reader *reader)
+{
+	struct stacks *stacks = calloc(1, sizeof(*stacks));
+	struct monad_event_descriptor desc;
+	struct monad_event_iterator iter;
+	struct ring_walk walk;
+	uint64_t missed;
+
+	if (!stacks || monad_event_ring_init_iterator(&reader->ring, &iter)) {
+		error("%s", stacks ? lib_error() : "no memory");
+		free(stacks);
+		return NULL;
+	}
+	ring_seek_start(&iter, &reader->ring);
+	ring_walk_begin(&walk, &iter);
+	for (;;) {
+		switch (ring_walk_next(&walk, &desc, &missed)) {
+		case RING_WALK_EVENT:
+			if (desc.event_type == MONAD_STORAGE_STACK)
+				stacks_add(stacks, &iter, &desc);
+			break;
+		case RING_WALK_GAP:
+			break;
+		case RING_WALK_END:
+			if (!stacks->nr)
+				warning("there are no stacks in this ring: 'monad-storage start "
+					"--stacks' records them");
+			return stacks;
+		}
+	}
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	if (!stacks)
+		return;
+	free(stacks->all);
+	free(stacks);
+	symbols_free();
+}
+
+/* The last one before the I/O, or, where that is overwritten, the first one after it. */
+static const struct stack *find(const struct stacks *stacks, const struct storage_event *event)
+{
+	uint32_t id = event->is_complete ? event->complete.stack : 0;
+	const struct stack *found = NULL;
+
+	if (!id)
+		return NULL;
+	for (size_t i = stacks->newest[id % BUCKETS], older; i; i = older) {
+		const struct stack *stack = &stacks->all[i - 1];
+
+		older = stack->older;
+
+		if (stack->what.id != id)
+			continue;
+		found = stack;
+		if (stack->seqno < event->desc.seqno)
+			break;
+	}
+	return found;
+}
+
+static unsigned int depth(const uint64_t frames[DEPTH])
+{
+	unsigned int n = 0;
+
+	while (n < DEPTH && frames[n])
+		n++;
+	return n;
+}
+
+/* Names of the tracepoint's own functions, and of the program's. */
+static bool is_tracing(const char *name)
+{
+	static const char *const own[] = { "bpf_prog_", "bpf_trace_run", "__bpf_trace_",
+					   "__traceiter_", "bpf_trampoline_", "bpf_get_stack" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		if (!strncmp(name, own[i], strlen(own[i])))
+			return true;
+	}
+	return false;
+}
+
+static const char *kernel_name(const struct stack *stack, unsigned int i, char name[SYMBOL_LEN])
+{
+	return symbols_kernel(stack->what.kernel[i], stack->what.text, name);
+}
+
+static const char *user_name(const struct stack *stack, unsigned int i, char name[SYMBOL_LEN])
+{
+	return symbols_user(stack->what.tgid, stack->what.user[i], stack->epoch_ns, name);
+}
+
+/* Where the kernel's own way begins: behind what recorded it. */
+static unsigned int first_frame(const struct stack *stack, unsigned int n)
+{
+	unsigned int first = 0;
+	char name[SYMBOL_LEN];
+
+	for (unsigned int i = 0; i < n && i < 8; i++) {
+		if (is_tracing(kernel_name(stack, i, name)))
+			first = i + 1;
+	}
+	return first;
+}
+
+void stacks_print(const struct stacks *stacks, const struct storage_event *event)
+{
+	const struct stack *stack = find(stacks, event);
+	char name[SYMBOL_LEN], text[2 * SYMBOL_LEN];
+	unsigned int n;
+
+	if (!stack)
+		return;
+	n = depth(stack->what.kernel);
+	for (unsigned int i = first_frame(stack, n); i < n; i++)
+		printf("        %s\n", kernel_name(stack, i, name));
+	n = depth(stack->what.user);
+	for (unsigned int i = 0; i < n; i++)
+		printf("        %s (user)\n",
+		       printable(text, sizeof(text), user_name(stack, i, name)));
+}
+
+void stacks_print_json(const struct stacks *stacks, const struct storage_event *event,
+		       struct json_writer *json)
+{
+	const struct stack *stack = find(stacks, event);
+	char name[SYMBOL_LEN];
+	unsigned int n;
+
+	if (!stack) {
+		json_string_field(json, "kernel_stack", NULL);
+		json_string_field(json, "user_stack", NULL);
+		return;
+	}
+	n = depth(stack->what.kernel);
+	json_key(json, "kernel_stack");
+	json_begin_array(json);
+	for (unsigned int i = first_frame(stack, n); i < n; i++)
+		json_string(json, kernel_name(stack, i, name));
+	json_end_array(json);
+	n = depth(stack->what.user);
+	json_key(json, "user_stack");
+	json_begin_array(json);
+	for (unsigned int i = 0; i < n; i++)
+		json_string(json, user_name(stack, i, name));
+	json_end_array(json);
+}
+
+/* The format has ';' and ' ' for itself. */
+static void fold_frame(FILE *out, const char *name)
+{
+	char text[2 * SYMBOL_LEN];
+
+	printable(text, sizeof(text), name);
+	for (char *p = text; *p; p++) {
+		if (*p == ';' || *p == ' ')
+			*p = '_';
+	}
+	fputs(text, out);
+}
+
+char *stacks_fold(const struct stacks *stacks, const struct storage_event *event)
+{
+	const struct stack *stack = find(stacks, event);
+	const char *comm = event->is_complete ? event->complete.comm : event->step.comm;
+	unsigned int first, n;
+	char name[SYMBOL_LEN];
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return NULL;
+	fold_frame(out, *comm ? comm : "-");
+	if (!stack) {
+		fputs(";(unknown)", out);
+	} else {
+		for (n = depth(stack->what.user); n--;) {
+			fputc(';', out);
+			fold_frame(out, user_name(stack, n, name));
+		}
+		n = depth(stack->what.kernel);
+		for (first = first_frame(stack, n); n > first; n--) {
+			fputc(';', out);
+			fold_frame(out, kernel_name(stack, n - 1, name));
+		}
+	}
+	return fclose(out) ? NULL : line;
+}

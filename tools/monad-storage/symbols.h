@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Names of addresses of code: the kernel's from /proc/kallsyms, those of programs from
+ * the files that they still have mapped.
+ */
+#ifndef MONAD_STORAGE_SYMBOLS_H
+#define MONAD_STORAGE_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SYMBOL_LEN 128
+
+/*
+ * The kernel function that @address is in, as of the boot where _stext was at @text, or
+ * "0x..." when that is another one or nobody may know. Written to @name.
+ */
+const char *symbols_kernel(uint64_t address, uint64_t text, char name[SYMBOL_LEN]);
+
+/*
+ * "function" or "file+0x..." of process @tgid, or "0x..." when it was not there any more
+ * or was another one at @epoch_ns. Written to @name.
+ */
+const char *symbols_user(uint32_t tgid, uint64_t address, uint64_t epoch_ns,
+			 char name[SYMBOL_LEN]);
+
+void symbols_free(void);
+
+#endif /* MONAD_STORAGE_SYMBOLS_H */
