@@ -54,15 +54,55 @@ failed=0
 skipped=0
 started=$SECONDS
 
-# run NAME COMMAND...: runs a test program, or several, that print TAP; counts the results.
-# A command that fails without a "not ok", or tests nothing, is a failure of its own.
+log_of()
+{
+	echo "$logs/${1//[ \/]/-}.log"
+}
+
+# run NAME COMMAND...: a test program, or several, that print TAP; counts the results.
 run()
 {
-	local name=$1 log=$logs/${1//[ \/]/-}.log status begun=$SECONDS p f s
+	local name=$1 begun=$SECONDS
 	shift
 
-	"$@" >"$log" 2>&1 </dev/null
-	status=$?
+	"$@" >"$(log_of "$name")" 2>&1 </dev/null
+	count "$name" $? $((SECONDS - begun))
+}
+
+# launch NAME COMMAND...: likewise, at the same time as others; collect waits for all of them.
+names=()
+pids=()
+launch()
+{
+	names+=("$1")
+	shift
+	"$@" >"$(log_of "${names[-1]}")" 2>&1 </dev/null &
+	pids+=($!)
+}
+
+collect()
+{
+	local i begun=$SECONDS
+
+	for i in "${!names[@]}"; do
+		wait "${pids[i]}"
+		count "${names[i]}" $? $((SECONDS - begun))
+	done
+	names=()
+	pids=()
+}
+
+# What runs in the background has no terminal to hear ^C from.
+trap '[ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null' EXIT
+trap 'exit 130' INT TERM
+
+# count NAME STATUS SECONDS: a command that failed without a "not ok", or tested nothing, is a
+# failure of its own.
+count()
+{
+	local name=$1 status=$2 took=$3 log p f s
+
+	log=$(log_of "$name")
 	s=$(grep -c '^ok .*# SKIP' "$log")
 	p=$(($(grep -c '^ok ' "$log") - s))
 	f=$(grep -c '^not ok ' "$log")
@@ -73,7 +113,7 @@ run()
 	failed=$((failed + f))
 	skipped=$((skipped + s))
 	printf '%-40s %4d passed, %d failed, %d skipped  (%d s)\n' "$name" "$p" "$f" "$s" \
-		$((SECONDS - begun))
+		"$took"
 	grep '^ok .*# SKIP' "$log" | sed 's/^/\t/'
 	if [ "$f" -ne 0 ]; then
 		grep -A12 '^not ok ' "$log" | head -60 | sed 's/^/\t/'
@@ -187,9 +227,11 @@ part_ring()
 
 part_storage()
 {
+	# At the same time: they wait a lot.
 	for kernel in "${kernels[@]}"; do
-		run "storage $kernel" tools/testing/selftests/monad_storage/run --kernel "$kernel"
+		launch "storage $kernel" tools/testing/selftests/monad_storage/run --kernel "$kernel"
 	done
+	collect
 	# Once, on the last of them: it is about what is outside of the guest.
 	run "prometheus $kernel" tools/testing/selftests/monad_storage/prometheus --kernel "$kernel"
 }

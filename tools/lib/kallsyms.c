@@ -24,7 +24,7 @@ static int by_address(const void *a, const void *b)
 
 static bool add(uint64_t address, const char *name)
 {
-	struct symbol *more = symbols;
+	struct symbol *more;
 
 	if (nr == room) {
 		room = room ? 2 * room : 65536;
