@@ -95,20 +95,22 @@ void losses_totals(struct json_writer *json, const struct reader *reader)
 			reader->missed, reader->expired);
 }
 
-uint64_t losses_sum(const struct reader *reader)
+bool losses_any(const struct reader *reader)
 {
 	const struct monad_ring_ext *ext = monad_event_ring_ext(&reader->ring);
 	struct monad_storage_counters counters;
 	uint64_t sum = 0;
 
 	if (reader->recorded_to && !pins_read_counters(&counters)) {
-		for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++)
-			sum += counters.value[probe_causes[i].counter];
+		for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++) {
+			if (probe_causes[i].counter != MONAD_STORAGE_ORPHANS)
+				sum += counters.value[probe_causes[i].counter];
+		}
 		pins_visit_links(add_misses, &sum);
 	}
 	for (int i = 0; ext && i < MONAD_RING_LOST_COUNT; i++)
 		sum += ext->lost[i];
-	return sum;
+	return sum > 0;
 }
 
 static void print_reader(const struct reader *reader)

@@ -18,8 +18,11 @@ void losses_totals(struct json_writer *json, const struct reader *reader);
 /* @by_reader: and what @reader itself missed, which makes sense only when it has read. */
 void losses_print(const struct reader *reader, bool by_reader);
 
-/* Whatever was lost or not seen, by the ring and the programs, since they began. */
-uint64_t losses_sum(const struct reader *reader);
+/*
+ * Whether anything was lost or not seen, by the ring and the programs, since they began. What
+ * was under way when the recording began does not count.
+ */
+bool losses_any(const struct reader *reader);
 
 void losses_print_json(struct json_writer *json, const struct reader *reader);
 

@@ -215,19 +215,16 @@ static void print_recording(const struct monad_storage_session *session)
 /* Whether all is well, before the numbers. */
 static void print_verdict(const struct hook *hooks, const struct reader *reader)
 {
-	uint64_t lost = reader ? losses_sum(reader) : 0;
 	unsigned int missing = 0;
-	char text[HUMAN_LEN];
 
 	for (size_t i = 0; i < NR_HOOKS; i++)
 		missing += !hooks[i].attached && hook_missing(hooks, i);
 	if (missing)
 		printf("%u %s not attached: see Hooks\n", missing, missing == 1 ? "hook is" :
 		       "hooks are");
-	if (lost)
-		printf("%s lost or not seen in full: see Losses\n", human_count(lost, text));
-	else if (reader)
-		puts("Nothing was lost.");
+	if (reader)
+		puts(losses_any(reader) ? "Some was lost or not seen in full: see Losses" :
+					  "Nothing was lost.");
 }
 
 static void print_status(struct status *status)
