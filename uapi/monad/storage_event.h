@@ -47,7 +47,7 @@ enum monad_storage_event_type {
 	 */
 	MONAD_STORAGE_FLUSH_COMPLETE = 9,
 	/* a stack that I/O came from, once for many of them: struct monad_storage_stack */
-	MONAD_STORAGE_STACK = 13,
+	MONAD_STORAGE_STACK = 10,
 };
 
 /*
