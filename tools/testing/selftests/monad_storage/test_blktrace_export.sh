@@ -82,7 +82,7 @@ same "Q G" 100
 replayed >wanted.txt
 parsed "ours/$disk" "D C" | cmp -s - wanted.txt
 ok $? "$what: D and C as replay --json has them"
-is "$(find ours -type f -perm 600 | wc -l) $(ls ours | sort | tr '\n' ' ')" \
+is "$(find ours -type f -perm 600 | wc -l) $(find ours -type f -exec basename {} \; | sort | xargs) " \
 	"2 $disk.blktrace.0 $disk.blktrace.1 " "$what: a file for each CPU, private"
 
 # Times: blkparse has them from the first record on, which has the time of day.
@@ -237,7 +237,7 @@ refused "a file of another run" hostile "hostile/$disk.blktrace.0 exists" "$disk
 is "$(cat "hostile/$disk.blktrace.0")" old "which stays"
 rm "hostile/$disk.blktrace.0"
 runs "and without" export_to hostile
-cpus=$(ls hostile | wc -l)
+cpus=$(find hostile -type f | wc -l)
 rm hostile/*
 echo old >"hostile/$disk.blktrace.$cpus"
 refused "one of more CPUs" hostile "hostile/$disk.blktrace.$cpus exists" "$disk.blktrace.$cpus"
