@@ -79,6 +79,7 @@ int new_file_create(struct new_file *file, const char *path)
 {
 	file->path = path;
 	file->fd = -1;
+	file->stream_err = 0;
 	file->temp[0] = '\0';
 	if (access(FD_PATH, X_OK) == 0)
 		file->fd = open_dir(file, O_TMPFILE | O_RDWR, 0600);
@@ -89,6 +90,47 @@ int new_file_sync(const struct new_file *file)
 {
 	/* EINVAL: the file system cannot. */
 	return fsync(file->fd) == 0 || errno == EINVAL ? 0 : errno;
+}
+
+/* stdio forgets why it could not write: this does not. */
+static ssize_t stream_write(void *cookie, const char *buf, size_t size)
+{
+	struct new_file *file = cookie;
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < size) {
+		n = write(file->fd, buf + done, size - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			if (!file->stream_err)
+				file->stream_err = errno;
+			break;
+		}
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+FILE *new_file_stream(struct new_file *file)
+{
+	const cookie_io_functions_t functions = { .write = stream_write };
+
+	file->stream_err = 0;
+	return fopencookie(file, "w", functions);
+}
+
+int new_file_stream_end(struct new_file *file, FILE *stream)
+{
+	/* What failed without a write is printing: memory it did not get. */
+	int err = ferror(stream) ? ENOMEM : 0;
+
+	if (fclose(stream) != 0 && !err)
+		err = errno;
+	if (file->stream_err)
+		err = file->stream_err;
+	return err ? err : new_file_sync(file);
 }
 
 /* As rename(2), but to a name that is free; where the file system cannot do that, link(2) can. */

@@ -12,17 +12,27 @@
  *		new_file_close(&file);
  *	}
  *
- * All return 0 or an errno.
+ * or, with a stream,
+ *
+ *	out = new_file_stream(&file);
+ *	if (out) {
+ *		...				print to out
+ *		err = new_file_stream_end(&file, out);
+ *	}
+ *
+ * in place of writing and new_file_sync(). All return 0 or an errno, if it is not said otherwise.
  */
 #ifndef MONAD_TOOLS_NEW_FILE_H
 #define MONAD_TOOLS_NEW_FILE_H
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 struct new_file {
 	const char *path; /* the caller's */
 	int fd;
+	int stream_err; /* why a stream could not write to it: 0, or the first errno */
 	char temp[PATH_MAX]; /* path of it while it has a temporary name, or "" */
 };
 
@@ -31,6 +41,15 @@ int new_file_create(struct new_file *file, const char *path);
 
 /* What was written is on disk then, where the file system knows such a thing. */
 int new_file_sync(const struct new_file *file);
+
+/* A stream that writes to it; NULL and errno. It ends before the file is closed. */
+FILE *new_file_stream(struct new_file *file);
+
+/*
+ * Closes the stream: all that was printed to it is on disk then. Otherwise why it is not, from
+ * the first write that failed on, whoever made it happen.
+ */
+int new_file_stream_end(struct new_file *file, FILE *stream);
 
 /*
  * Puts it in its place; that it is there is on disk then. EEXIST: there is something, and it is

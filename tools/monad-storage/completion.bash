@@ -65,6 +65,12 @@ _monad_storage()
 			COMPREPLY+=("$word")
 		done < <(compgen -f -- "$cur")
 		return ;;
+	--blktrace)
+		compopt -o filenames 2>/dev/null
+		while read -r word; do
+			COMPREPLY+=("$word")
+		done < <(compgen -d -- "$cur")
+		return ;;
 	--prometheus)
 		return ;;
 	--min-latency | --min-age | --since | --until | -m | --max-inflight | -s | --max-series | \
@@ -79,7 +85,9 @@ _monad_storage()
 	stop) _monad_storage_reply "--help" ;;
 	status) _monad_storage_reply "--ring --json --help" ;;
 	trace) _monad_storage_reply "--ring --json --stacks $filter --help" ;;
-	replay) _monad_storage_reply "--ring --since --until --summary --histogram --stacks --folded --json $filter --help" ;;
+	replay)
+		_monad_storage_reply "--ring --since --until --summary --histogram --stacks --folded --blktrace \
+			--json $filter --help" ;;
 	report)
 		_monad_storage_reply "--ring --since --until $filter --help" ;;
 	top) _monad_storage_reply "--ring --device --op --sort --rows --batch --json --help" ;;

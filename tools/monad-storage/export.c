@@ -2,7 +2,6 @@
 /* monad-storage export: what the programs added up, for monitoring. */
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -212,7 +211,7 @@ static int write_all(FILE *out)
 /* Whoever reads the file sees the old one or the new one. */
 static int write_textfile(const char *path)
 {
-	int err, status = EXIT_FAILED, fd;
+	int err, status = EXIT_FAILED;
 	struct new_file file;
 	FILE *out = NULL;
 
@@ -223,14 +222,13 @@ static int write_textfile(const char *path)
 	}
 	/* For node_exporter, which does not run as root. */
 	err = fchmod(file.fd, 0644) ? errno : 0;
-	fd = err ? -1 : fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
-	if (fd >= 0)
-		out = fdopen(fd, "w");
+	if (!err) {
+		out = new_file_stream(&file);
+		err = out ? 0 : errno;
+	}
 	if (out) {
 		status = write_all(out);
-		err = fclose(out) ? errno : 0;
-	} else if (!err) {
-		err = errno;
+		err = new_file_stream_end(&file, out);
 	}
 	if (!err && status == EXIT_OK)
 		err = new_file_publish(&file, true);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* monad-storage replay: prints, or sums up, what is in the ring. */
+/* monad-storage replay: prints, sums up, or writes for others, what is in the ring. */
+#include <inttypes.h>
 #include <time.h>
 
+#include "blktrace.h"
 #include "human.h"
 #include "folded.h"
 #include "losses.h"
@@ -14,7 +16,7 @@
 
 static const char doc[] =
 	"Print, or sum up, the I/O that is in the ring: what happened before, though "
-	"nobody was watching.\n\n"
+	"nobody was watching. Or write it as blktrace would have, for blkparse, btt and fio.\n\n"
 	"Works while recording goes on, and after it was stopped.\v"
 	"TIME is how long ago (60s, 5m, 2h; a bare number is seconds), a time of day "
 	"(03:12, 03:12:30), a date and time ('2024-05-31 03:12:30'), or @SECONDS since "
@@ -26,12 +28,14 @@ static const char doc[] =
 	"  monad-storage replay --summary              latencies, actors, losses\n"
 	"  monad-storage replay --errors --stacks      and by which way it was asked for\n"
 	"  monad-storage replay --folded | flamegraph.pl >io.svg\n"
+	"  monad-storage replay --blktrace traces      traces/sda.blktrace.0, ...\n"
+	"  blkparse -i traces/sda -d sda.bin && btt -i sda.bin\n"
 	"\nPercentiles of --summary are at most 3 % off; those of 'monad-storage latency', which "
 	"cost the kernel less, at most 12.5 % too high.\n";
 
 #define NO_TIME "'%s' is no time; say 60s, 03:12 or '2024-05-31 03:12:30'"
 
-enum { KEY_SINCE = VIEW_KEY_OWN, KEY_UNTIL, KEY_SUMMARY, KEY_FOLDED };
+enum { KEY_SINCE = VIEW_KEY_OWN, KEY_UNTIL, KEY_SUMMARY, KEY_FOLDED, KEY_BLKTRACE };
 
 static const struct argp_option options[] = {
 	VIEW_OPTION_RING,
@@ -42,6 +46,8 @@ static const struct argp_option options[] = {
 	{ "folded", KEY_FOLDED, NULL, 0,
 	  "Sum up by stack instead, a line each with the microseconds waited: flamegraph.pl and "
 	  "its like draw that", 0 },
+	{ "blktrace", KEY_BLKTRACE, "DIR", 0,
+	  "Write DIR/DISK.blktrace.CPU instead, with each step of each I/O", 0 },
 	{ "histogram", 'H', NULL, 0, "With --summary: the histograms, too", 0 },
 	{ "json", VIEW_KEY_JSON, NULL, 0, "One JSON object a line; with --summary, one in all", 0 },
 	{}
@@ -52,10 +58,12 @@ struct replay {
 	uint64_t now_ns;
 	uint64_t since_ns;
 	uint64_t until_ns;
-	struct summary *summary; /* NULL: print events */
+	struct summary *summary; /* NULL: print events ... */
 	bool summarize;
 	bool histograms;
 	struct folded *folded; /* NULL: not by stack */
+	struct blktrace blktrace;
+	const char *blktrace_dir; /* ... or write them there, if not NULL */
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -81,6 +89,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_SUMMARY:
 		replay->summarize = true;
 		return 0;
+	case KEY_BLKTRACE:
+		if (!*arg)
+			argp_error(state, "--blktrace wants a directory");
+		replay->blktrace_dir = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (replay->blktrace_dir &&
+		    (replay->summarize || replay->folded || replay->view.json))
+			argp_error(state,
+				   "--blktrace goes with none of --summary, --folded, --json");
+		return 0;
 	}
 	return view_option(&replay->view, key, arg, state);
 }
@@ -104,6 +123,8 @@ static void handle(struct replay *replay, const struct monad_event_descriptor *d
 		folded_add(replay->folded, replay->view.stacks, &event);
 	else if (replay->summary)
 		summary_add(replay->summary, &event);
+	else if (replay->blktrace_dir)
+		blktrace_add(&replay->blktrace, &event);
 	else
 		view_print(&replay->view, &event);
 }
@@ -122,7 +143,10 @@ static void run(struct replay *replay)
 			break;
 		case RING_WALK_GAP:
 			replay->view.reader.missed += missed;
-			if (!replay->summary && !replay->folded)
+			if (replay->blktrace_dir)
+				blktrace_add_gap(&replay->blktrace, replay->view.reader.latest_ns,
+						 missed);
+			else if (!replay->summary && !replay->folded)
 				losses_gap(view_json(&replay->view), missed);
 			break;
 		case RING_WALK_END:
@@ -166,6 +190,41 @@ static void print_summary(struct replay *replay)
 	summary_free(replay->summary);
 }
 
+/*
+ * What is asked of an operation, that it failed or took long, is known at its end only: that
+ * is when it is chosen, with all its steps.
+ */
+static void begin_blktrace(struct replay *replay)
+{
+	struct filter *filter = &replay->view.filter;
+
+	replay->blktrace.errors = filter->errors;
+	replay->blktrace.min_latency_ns = filter->min_latency_ns;
+	filter->errors = false;
+	filter->min_latency_ns = 0;
+	filter->all_types = true;
+}
+
+/* An exit status. */
+static int write_blktrace(struct replay *replay)
+{
+	struct blktrace *blktrace = &replay->blktrace;
+	int status = EXIT_FAILED;
+
+	blktrace_convert(blktrace);
+	losses_totals(NULL, &replay->view.reader);
+	if (replay->view.reader.clock_set_back)
+		warning("the clock was set back meanwhile: what is before and after is mixed");
+	if (blktrace->unseen)
+		warning("%zu operations have no C: their end was not seen", blktrace->unseen);
+	if (blktrace->nr_records)
+		status = blktrace_write(blktrace, replay->blktrace_dir);
+	else
+		error("nothing to write: the ring has no such events");
+	blktrace_free(blktrace);
+	return status;
+}
+
 int cmd_replay(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -194,11 +253,15 @@ int cmd_replay(int argc, char **argv)
 	view->filter.cache_flushes = replay.summarize;
 	if (replay.summarize)
 		replay.summary = summary_new();
+	else if (replay.blktrace_dir)
+		begin_blktrace(&replay);
 	else if (!view->json && !replay.folded)
 		print_header(view->filter.all_types);
 	run(&replay);
 	if (replay.summary) {
 		print_summary(&replay);
+	} else if (replay.blktrace_dir) {
+		status = write_blktrace(&replay);
 	} else if (replay.folded) {
 		folded_print(replay.folded);
 		losses_totals(NULL, &view->reader);
@@ -207,5 +270,5 @@ int cmd_replay(int argc, char **argv)
 		losses_totals(view_json(view), &view->reader);
 	}
 	view_close(view);
-	return EXIT_OK;
+	return status;
 }

@@ -2,11 +2,9 @@
 /* monad-storage report: a page of what happened, to look at and to pass on. */
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "monad_storage.h"
 #include "new_file.h"
@@ -126,23 +124,20 @@ static void gather(struct options *o)
 static int write_page(const struct options *o)
 {
 	struct new_file file;
-	int err, fd;
 	FILE *out;
+	int err;
 
 	err = new_file_create(&file, o->output);
 	if (err) {
 		error("creating %s: %s", o->output, strerror(err));
 		return EXIT_FAILED;
 	}
-	fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
+	out = new_file_stream(&file);
 	if (!out) {
 		err = errno;
 	} else {
 		report_write(out, &o->report);
-		err = ferror(out) ? EIO : 0;
-		if (fclose(out))
-			err = errno;
+		err = new_file_stream_end(&file, out);
 	}
 	if (!err)
 		err = new_file_publish(&file, true);

@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -201,6 +203,53 @@ static void test_unreadable(void)
 	unlink(path);
 }
 
+/* @limit: bytes that the file can have; by stream, in as many writes as stdio likes. */
+static int print(const char *text, unsigned int times, rlim_t limit)
+{
+	const struct rlimit no_more = { limit, RLIM_INFINITY }, any = { RLIM_INFINITY, RLIM_INFINITY };
+	struct new_file file;
+	int err = new_file_create(&file, path);
+	FILE *out;
+
+	if (err)
+		return err;
+	look();
+	out = new_file_stream(&file);
+	if (!out)
+		bail_out("no stream");
+	setrlimit(RLIMIT_FSIZE, &no_more);
+	for (unsigned int i = 0; i < times; i++)
+		fputs(text, out);
+	/* What fails last is not why it failed, and the file could hold this. */
+	errno = 0;
+	setrlimit(RLIMIT_FSIZE, &any);
+	err = new_file_stream_end(&file, out);
+	if (!err)
+		err = new_file_publish(&file, true);
+	if (fcntl(file.fd, F_GETFD) < 0)
+		err = EBADF; /* the file is not the stream's to close */
+	new_file_close(&file);
+	return err;
+}
+
+static void test_stream(void)
+{
+	struct stat st;
+
+	eq_int(print("text", 1, RLIM_INFINITY), 0, "a file by stream");
+	eq_str(look(), no_tmpfile ? "frd" : "flrd", "is on disk before it gets its name");
+	ok(holds("text"), "its content");
+	eq_int(print("0123456789", 100000, RLIM_INFINITY), 0, "a long one");
+	ok(stat(path, &st) == 0 && st.st_size == 1000000, "is complete");
+	eq_int(print("other", 1, RLIM_INFINITY), 0, "a short one");
+	eq_int(print("0123456789", 100000, 50000), EFBIG, "one that there is no room for: why");
+	ok(holds("other") && entries() == 1, "leaves all as it was");
+	fsync_errno = EIO;
+	eq_int(print("other", 1, RLIM_INFINITY), EIO, "a disk that fails when all is written");
+	fsync_errno = 0;
+	unlink(path);
+}
+
 static void test_errors(void)
 {
 	char far[PATH_MAX + 64];
@@ -220,14 +269,17 @@ static void test_errors(void)
 
 int main(void)
 {
+	signal(SIGXFSZ, SIG_IGN);
 	if (!mkdtemp(dir))
 		bail_out("no directory in /tmp");
 	snprintf(path, sizeof(path), "%s/file", dir);
 	test_steps("with O_TMPFILE", "fld", "flrd");
 	test_unreadable();
+	test_stream();
 	test_errors();
 	no_tmpfile = true;
 	test_steps("without O_TMPFILE", "fnd", "frd");
+	test_stream();
 	test_errors();
 	no_noreplace = true;
 	test_steps("and without RENAME_NOREPLACE", "fld", "frd");

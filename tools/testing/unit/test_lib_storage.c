@@ -280,6 +280,35 @@ static void test_output(void)
 	ok(strstr(output, "status 0\n") && !strstr(output, "lost"), "is no failure");
 }
 
+/* What is in the files themselves, selftests/monad_storage has blkparse look at. */
+static void test_blktrace(void)
+{
+	struct image image;
+
+	create(&image);
+	put_read(&image, 1, EPOCH, "../../up", "reader");
+	image_save(&image, dir, "upwards");
+	image_destroy(&image);
+	eq_int(run("mkdir traces && $T replay -r ./small --blktrace traces 2>&1"), 0, "--blktrace");
+	eq_str(output, "sdx: 30 records in traces/sdx.blktrace.0 to .0\n",
+	       "a beginning and an end for each of ten reads");
+	eq_int(run("$T replay -r ./small --blktrace traces 2>&1"), 1, "again");
+	ok(strstr(output, "traces/sdx.blktrace.0 exists"), "says what is there");
+	eq_int(run("mkdir up && $T replay -r ./upwards --blktrace up && find up -type f"), 0,
+	       "a name with directories in it");
+	ok(strstr(output, "\nup/.._.._up.blktrace.0\n"), "leads to none");
+	eq_int(run("mkdir gap && $T replay -r ./stalled --blktrace gap 2>&1"), 0, "a gap");
+	ok(strstr(output, "warning: 1 events, and"), "is said");
+	eq_int(run("grep -c '1 events of all disks are missing' gap/sdx.blktrace.0"), 0, "there");
+	eq_int(run("$T replay -r ./empty --blktrace gap 2>&1"), 1, "nothing");
+	ok(strstr(output, "nothing to write"), "is said");
+	eq_int(run("$T replay -r ./small --blktrace gap --json 2>&1"), 2, "--json as well");
+	eq_int(run("chmod 755 . && chmod 644 small && mkdir -m 755 mine && "
+		   "setpriv --reuid=65534 --clear-groups $T replay -r ./small --blktrace mine 2>&1"),
+	       1, "somebody else's directory");
+	ok(geteuid() || strstr(output, "mine/sdx.blktrace.0: Permission denied"), "says why");
+}
+
 /* A reader that waits for an event that is never written, until it is lapped. */
 static void test_lapped(void)
 {
@@ -326,6 +355,7 @@ int main(int argc, char **argv)
 	test_disks();
 	test_terminal();
 	test_output();
+	test_blktrace();
 	test_lapped();
 	run("rm -rf ../$(basename $PWD)");
 	return done_testing();
