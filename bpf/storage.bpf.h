@@ -361,6 +361,20 @@ static __always_inline u64 time_between(u64 begin, u64 end, u32 known, struct io
 	return end - begin;
 }
 
+/* The times of a request that ended at @now, and whose device was done at @device_end. */
+static __always_inline void request_times(const struct monad_storage_io *io, u64 device_end,
+					  u64 now, struct io_times *t)
+{
+	/* Issued after its end: the time before that is as wrong as the one after it. */
+	if (io->first_issue_ns > now)
+		t->flags |= MONAD_STORAGE_F_CLOCK_BACKWARDS;
+	else
+		t->queue_ns = time_between(io->start_ns, io->first_issue_ns,
+					   MONAD_STORAGE_F_QUEUE_NS, t);
+	t->device_ns = time_between(io->last_issue_ns, device_end, MONAD_STORAGE_F_DEVICE_NS, t);
+	t->total_ns = time_between(io->start_ns, now, MONAD_STORAGE_F_TOTAL_NS, t);
+}
+
 static __always_inline void write_complete(u32 type, const struct monad_storage_io *io,
 					   const struct io_times *t, struct gendisk *disk)
 {

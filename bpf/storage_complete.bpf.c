@@ -108,10 +108,7 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 	}
 
 	if (op == MONAD_STORAGE_OP_FLUSH && rq_flags & rqf_flush_seq) {
-		t.queue_ns = time_between(io->start_ns, io->first_issue_ns,
-					  MONAD_STORAGE_F_QUEUE_NS, &t);
-		t.device_ns = time_between(io->last_issue_ns, now, MONAD_STORAGE_F_DEVICE_NS, &t);
-		t.total_ns = time_between(io->start_ns, now, MONAD_STORAGE_F_TOTAL_NS, &t);
+		request_times(io, now, now, &t);
 		count(MONAD_STORAGE_FLUSHED);
 		if (!known)
 			count(MONAD_STORAGE_ORPHANS);
@@ -131,15 +128,10 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		if (known)
 			flush_times(rq, io);
 	}
-	if (!(io->flags & MONAD_STORAGE_F_ORPHAN)) {
-		t.queue_ns = time_between(io->start_ns, io->first_issue_ns,
-					  MONAD_STORAGE_F_QUEUE_NS, &t);
-		t.device_ns = time_between(io->last_issue_ns, io->device_end_ns ?: now,
-					   MONAD_STORAGE_F_DEVICE_NS, &t);
-		t.total_ns = time_between(io->start_ns, now, MONAD_STORAGE_F_TOTAL_NS, &t);
-	} else {
+	if (!(io->flags & MONAD_STORAGE_F_ORPHAN))
+		request_times(io, io->device_end_ns ?: now, now, &t);
+	else
 		count(MONAD_STORAGE_ORPHANS);
-	}
 	count(MONAD_STORAGE_COMPLETED);
 	if (io->error)
 		count(MONAD_STORAGE_ERRORS);

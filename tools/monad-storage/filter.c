@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,8 +44,7 @@ static void add_disk(struct filter *filter, const char *name)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct filter *filter = state->input;
-	unsigned long pid;
-	char *end;
+	uint64_t pid;
 	int op;
 
 	switch (key) {
@@ -56,9 +54,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		add_disk(filter, arg);
 		return 0;
 	case 'p':
-		errno = 0;
-		pid = strtoul(arg, &end, 10);
-		if (errno || end == arg || *end || pid > INT32_MAX)
+		if (!parse_u64(arg, &pid) || pid > INT32_MAX)
 			argp_error(state, "'%s' is no process id", arg);
 		if (filter->nr_pids == FILTER_MAX)
 			argp_error(state, "no more than %d process ids", FILTER_MAX);

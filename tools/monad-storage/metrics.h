@@ -86,7 +86,7 @@ uint64_t metrics_samples(const struct monad_storage_metrics *m, enum monad_stora
 
 /*
  * The time that @percent of the samples did not exceed, at most 12.5 % too high and
- * never too low; 0 without samples.
+ * never too low; 0 without samples. Beyond 2^40 ns it is no more than the sum of all.
  */
 uint64_t metrics_percentile(const struct monad_storage_metrics *m, enum monad_storage_phase phase,
 			    double percent);

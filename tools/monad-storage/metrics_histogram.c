@@ -27,12 +27,16 @@ uint64_t metrics_percentile(const struct monad_storage_metrics *m, enum monad_st
 			    double percent)
 {
 	double want = (double)metrics_samples(m, phase) * percent / 100;
+	const uint64_t beyond = 1ULL << MONAD_STORAGE_MAX_SHIFT;
 	uint64_t seen = 0;
 
-	for (unsigned int i = 0; i < MONAD_STORAGE_BUCKETS; i++) {
+	for (unsigned int i = 0; i < MONAD_STORAGE_BUCKETS - 1; i++) {
 		seen += m->bucket[phase][i];
 		if (seen && (double)seen >= want)
 			return metrics_bucket_end(i);
 	}
-	return 0;
+	if (!m->bucket[phase][MONAD_STORAGE_BUCKETS - 1])
+		return 0;
+	/* The last one has no end; but no time is longer than all of them together. */
+	return m->sum_ns[phase] > beyond ? m->sum_ns[phase] : beyond;
 }

@@ -102,6 +102,16 @@ static void test_percentiles(void)
 	ok(p >= 1000 && p <= 1125, "p0: %llu", (unsigned long long)p);
 	p = metrics_percentile(&m, MONAD_STORAGE_PHASE_TOTAL, 100);
 	ok(p >= 1000000 && p <= 1125000, "p100: %llu", (unsigned long long)p);
+
+	/* One of an hour, which is beyond the last bucket that has an end. */
+	m.bucket[MONAD_STORAGE_PHASE_QUEUE][latency_bucket(3600 * 1000000000ULL)]++;
+	m.sum_ns[MONAD_STORAGE_PHASE_QUEUE] = 3600 * 1000000000ULL;
+	eq_u64(metrics_percentile(&m, MONAD_STORAGE_PHASE_QUEUE, 99), 3600 * 1000000000ULL,
+	       "an hour is an hour");
+	/* Its bucket was read, its time was not added yet. */
+	m.sum_ns[MONAD_STORAGE_PHASE_QUEUE] = 0;
+	eq_u64(metrics_percentile(&m, MONAD_STORAGE_PHASE_QUEUE, 99), 1ULL << 40,
+	       "or 2^40 ns at least");
 }
 
 int main(void)
