@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The BPF programs, one object for all kernels, their skeleton, and the schema
+# The BPF programs, objects for all kernels, their skeletons, and the schema
 # hashes of the storage and perf events, which libmonad_event carries.
 
 BPF_SOURCES := $(wildcard bpf/*.bpf.c bpf/*.h uapi/monad/*.h)
@@ -12,18 +12,22 @@ BPF_SYS_INCLUDES := $(addprefix -idirafter ,$(wildcard /usr/include/$(shell $(CC
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -std=gnu11 -Wall -Wextra -Werror \
 	     -Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -Ibpf -Iuapi $(BPF_SYS_INCLUDES)
 
-bpf: $(O)/bpf/monad_storage.bpf.o $(O)/obj/monad_storage.skel.h $(O)/obj/storage_schema_hash.c \
+# The recorder's programs, and those of tasks.
+BPF_OBJECTS := monad_storage storage_task
+BPF_SKELETONS := $(BPF_OBJECTS:%=$(O)/obj/%.skel.h)
+
+bpf: $(BPF_OBJECTS:%=$(O)/bpf/%.bpf.o) $(BPF_SKELETONS) $(O)/obj/storage_schema_hash.c \
      $(O)/obj/perf_schema_hash.c
 
-$(O)/bpf/monad_storage.bpf.o: $(BPF_SOURCES)
+$(BPF_OBJECTS:%=$(O)/bpf/%.bpf.o): $(O)/bpf/%.bpf.o: bpf/%.bpf.c $(BPF_SOURCES)
 	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -c bpf/monad_storage.bpf.c -o $@.tmp
+	$(CLANG) $(BPF_CFLAGS) -c $< -o $@.tmp
 	llvm-strip -g $@.tmp 2>/dev/null || true
 	mv $@.tmp $@
 
-$(O)/obj/monad_storage.skel.h: $(O)/bpf/monad_storage.bpf.o
+$(BPF_SKELETONS): $(O)/obj/%.skel.h: $(O)/bpf/%.bpf.o
 	@mkdir -p $(@D)
-	$(BPFTOOL) gen skeleton $< name monad_storage >$@
+	$(BPFTOOL) gen skeleton $< name $* >$@
 
 $(O)/obj/storage_schema.bpf.o: bpf/storage_schema.c uapi/monad/storage_event.h uapi/monad/event_ring.h
 	@mkdir -p $(@D)

@@ -361,16 +361,23 @@ static __always_inline u64 time_between(u64 begin, u64 end, u32 known, struct io
 	return end - begin;
 }
 
+/* How long a request that has ended by @now waited to be issued. */
+static __always_inline u64 queue_time(const struct monad_storage_io *io, u64 now,
+				      struct io_times *t)
+{
+	/* Issued after its end: the time before that is as wrong as the one after it. */
+	if (io->first_issue_ns > now) {
+		t->flags |= MONAD_STORAGE_F_CLOCK_BACKWARDS;
+		return 0;
+	}
+	return time_between(io->start_ns, io->first_issue_ns, MONAD_STORAGE_F_QUEUE_NS, t);
+}
+
 /* The times of a request that ended at @now, and whose device was done at @device_end. */
 static __always_inline void request_times(const struct monad_storage_io *io, u64 device_end,
 					  u64 now, struct io_times *t)
 {
-	/* Issued after its end: the time before that is as wrong as the one after it. */
-	if (io->first_issue_ns > now)
-		t->flags |= MONAD_STORAGE_F_CLOCK_BACKWARDS;
-	else
-		t->queue_ns = time_between(io->start_ns, io->first_issue_ns,
-					   MONAD_STORAGE_F_QUEUE_NS, t);
+	t->queue_ns = queue_time(io, now, t);
 	t->device_ns = time_between(io->last_issue_ns, device_end, MONAD_STORAGE_F_DEVICE_NS, t);
 	t->total_ns = time_between(io->start_ns, now, MONAD_STORAGE_F_TOTAL_NS, t);
 }

@@ -12,6 +12,8 @@ struct schema {
 	struct monad_storage_step step;
 	struct monad_storage_complete complete;
 	struct monad_storage_stack stack;
+	enum monad_storage_call_op call_op;
+	struct monad_storage_call call;
 };
 
 struct schema schema;

@@ -36,8 +36,7 @@ static __noinline void end_unseen(struct monad_storage_io *io, struct gendisk *d
 	if (type == MONAD_STORAGE_BIO_COMPLETE) {
 		count(MONAD_STORAGE_BIO_COMPLETED);
 	} else {
-		t.queue_ns = time_between(io->start_ns, io->first_issue_ns,
-					  MONAD_STORAGE_F_QUEUE_NS, &t);
+		t.queue_ns = queue_time(io, bpf_ktime_get_ns(), &t);
 		if (op == MONAD_STORAGE_OP_FLUSH && io->flags & MONAD_STORAGE_F_FLUSH_SEQ) {
 			type = MONAD_STORAGE_FLUSH_COMPLETE;
 			op = MONAD_STORAGE_OP_CACHE_FLUSH;

@@ -29,7 +29,7 @@ _monad_storage()
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		_monad_storage_reply "start stop status trace replay report top latency cgroups errors inflight export \
+		_monad_storage_reply "start stop status trace replay report top latency cgroups errors inflight task export \
 			--help --version"
 		return
 	fi
@@ -52,6 +52,8 @@ _monad_storage()
 	-o | --op)
 		_monad_storage_reply "other read write flush discard secure_erase write_zeroes zone_append zone_open \
 			zone_close zone_finish zone_reset zone_reset_all drv_in drv_out cache_flush"
+		[[ ${COMP_WORDS[1]} != task ]] || _monad_storage_reply "fsync fdatasync sync_write dsync_write \
+			msync io_uring_sync other_sync throttle"
 		return ;;
 	--sort)
 		_monad_storage_reply "waited ops bytes slowest errors"
@@ -74,9 +76,14 @@ _monad_storage()
 	--prometheus)
 		return ;;
 	--min-latency | --min-age | --since | --until | -m | --max-inflight | -s | --max-series | \
-	-c | --max-cgroups | -n | --rows | --slow | --sample | --max-rate)
+	-c | --max-cgroups | -n | --rows | --slow | --sample | --max-rate | -t | --duration | \
+	--max-events | --sample-rate)
 		return ;;
 	esac
+	if [[ ${COMP_WORDS[1]} == task && $cur != -* ]]; then
+		_monad_storage_reply "vfs-latency fsync-latency writeback-pressure block-latency"
+		return
+	fi
 	[[ $cur == -* ]] || return
 	case ${COMP_WORDS[1]} in
 	start)
@@ -94,6 +101,9 @@ _monad_storage()
 	latency) _monad_storage_reply "--device --op --histogram --json --help" ;;
 	cgroups) _monad_storage_reply "--json --help" ;;
 	errors) _monad_storage_reply "--device --op --json --help" ;;
+	task)
+		_monad_storage_reply "--duration --max-events --sample-rate --device --pid --op --min-latency \
+			--ring --json --verbose --help" ;;
 	export) _monad_storage_reply "--prometheus --once --textfile --help" ;;
 	inflight) _monad_storage_reply "--device --op --min-age --json --help" ;;
 	esac

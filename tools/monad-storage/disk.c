@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <glob.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -83,6 +84,33 @@ enum disk_found disk_find(const char *name, uint32_t *dev)
 	*dev = DISK_DEV(major(st.st_rdev), minor(st.st_rdev));
 	return whole_disk(major(st.st_rdev), minor(st.st_rdev), dev) ? DISK_GONE_NUMBER :
 								       DISK_FOUND;
+}
+
+/* Directories with a file "partition" in that of the disk. */
+unsigned int disk_partitions(uint32_t dev, uint32_t *partitions, unsigned int max)
+{
+	unsigned int n = 0, major, minor;
+	char path[PATH_MAX];
+	glob_t found;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/*/partition", dev >> 20,
+		 dev & 0xfffff);
+	if (glob(path, 0, NULL, &found))
+		return 0;
+	for (size_t i = 0; i < found.gl_pathc && n < max; i++) {
+		snprintf(path, sizeof(path), "%.*s/dev",
+			 (int)(strlen(found.gl_pathv[i]) - strlen("/partition")),
+			 found.gl_pathv[i]);
+		file = fopen(path, "re");
+		if (!file)
+			continue;
+		if (fscanf(file, "%u:%u", &major, &minor) == 2)
+			partitions[n++] = DISK_DEV(major, minor);
+		fclose(file);
+	}
+	globfree(&found);
+	return n;
 }
 
 void disk_event_name(const char *name, char *event_name, size_t size)

@@ -22,6 +22,9 @@ enum disk_found {
  */
 enum disk_found disk_find(const char *name, uint32_t *dev);
 
+/* The partitions of a whole disk, at most @max; how many there are. */
+unsigned int disk_partitions(uint32_t dev, uint32_t *partitions, unsigned int max);
+
 /* What events call a disk of that name, cut to fit: "cciss!c0d0". */
 void disk_event_name(const char *name, char *event_name, size_t size);
 

@@ -69,6 +69,11 @@ bool event_is_operation(unsigned int type)
 	return type == MONAD_STORAGE_RQ_COMPLETE || type == MONAD_STORAGE_BIO_COMPLETE;
 }
 
+bool event_is_call(unsigned int type)
+{
+	return type >= MONAD_STORAGE_VFS_IO && type <= MONAD_STORAGE_DIRTY_THROTTLE;
+}
+
 static const char *const op_names[MONAD_STORAGE_OP_COUNT] = {
 	[MONAD_STORAGE_OP_OTHER] = "other",
 	[MONAD_STORAGE_OP_READ] = "read",
@@ -113,6 +118,9 @@ const char *event_type_name(unsigned int type)
 		[MONAD_STORAGE_RQ_COMPLETE] = "rq_complete",
 		[MONAD_STORAGE_FLUSH_COMPLETE] = "flush_complete",
 		[MONAD_STORAGE_STACK] = "stack",
+		[MONAD_STORAGE_VFS_IO] = "vfs_io",
+		[MONAD_STORAGE_VFS_SYNC] = "vfs_sync",
+		[MONAD_STORAGE_DIRTY_THROTTLE] = "dirty_throttle",
 	};
 
 	return type < ARRAY_SIZE(names) && names[type] ? names[type] : "unknown";

@@ -44,6 +44,9 @@ bool event_is_reference(unsigned int type);
 /* RQ_COMPLETE and BIO_COMPLETE: one operation that somebody asked for has ended. */
 bool event_is_operation(unsigned int type);
 
+/* A struct monad_storage_call: of a task, and of no interest to others. */
+bool event_is_call(unsigned int type);
+
 /* "read", "write_zeroes", ... */
 const char *op_name(unsigned int op);
 /* -1 when there is no such operation. */

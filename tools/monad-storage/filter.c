@@ -100,6 +100,8 @@ bool filter_descriptor(const struct filter *filter, const struct monad_event_des
 {
 	bool cache_flush = desc->event_type == MONAD_STORAGE_FLUSH_COMPLETE;
 
+	if (event_is_call(desc->event_type))
+		return false;
 	if (!filter->all_types && !event_is_operation(desc->event_type) &&
 	    !(filter->cache_flushes && cache_flush))
 		return false;

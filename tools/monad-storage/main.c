@@ -24,6 +24,7 @@ static const struct {
 	{ "trace", cmd_trace, "print I/O as it happens" },
 	{ "replay", cmd_replay, "print or sum up I/O that happened before" },
 	{ "report", cmd_report, "write a page of what happened: latencies over time, who, errors" },
+	{ "task", cmd_task, "look into reads, fsyncs or writeback for a while, then sum up" },
 	{ "export", cmd_export, "serve metrics to Prometheus" },
 };
 

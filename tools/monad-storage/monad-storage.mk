@@ -11,7 +11,7 @@ TOOLS += $(O)/bin/monad-storage
 MAN8 += tools/monad-storage/monad-storage.8
 
 $(O)/obj/monad-storage/%.o: tools/monad-storage/%.c tools/monad-storage/monad-storage.mk \
-			    $(O)/obj/monad_storage.skel.h
+			    $(BPF_SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(STORAGE_CPPFLAGS) -MMD -MP -c -o $@ $<
 

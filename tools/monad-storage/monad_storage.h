@@ -49,6 +49,7 @@ int cmd_inflight(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_task(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 
 #endif /* MONAD_STORAGE_H */

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-storage start: loads the programs and pins them, so that they stay. */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <time.h>
@@ -16,9 +14,8 @@
 #include <bpf/libbpf.h>
 
 #include <monad/ring_ioctl.h>
-#include <monad_event/event_metadata.h>
-#include <monad_event/event_ring_util.h>
 
+#include "bpf_programs.h"
 #include "kernel_compat.h"
 #include "monad_storage.h"
 #include "monad_storage.skel.h"
@@ -26,112 +23,18 @@
 #include "printable.h"
 #include "start_options.h"
 
-/* What libbpf said is only worth reading when something failed. */
-static char libbpf_log[65536];
-static size_t libbpf_log_used;
-static bool libbpf_verbose;
-
-static int keep_libbpf_log(enum libbpf_print_level level, const char *format, va_list args)
-{
-	size_t room = sizeof(libbpf_log) - libbpf_log_used;
-	int n;
-
-	if (libbpf_verbose)
-		return vfprintf(stderr, format, args);
-	if (level == LIBBPF_DEBUG || room < 2)
-		return 0;
-	n = vsnprintf(libbpf_log + libbpf_log_used, room, format, args);
-	if (n > 0)
-		libbpf_log_used += (size_t)n < room ? (size_t)n : room - 1;
-	return n;
-}
-
-/* The last lines: the verifier explains at length, and ends with what is wrong. */
-static void show_libbpf_log(void)
-{
-	const char *from = libbpf_log + libbpf_log_used;
-
-	for (int lines = 0; from > libbpf_log; from--) {
-		if (from[-1] == '\n' && ++lines > 12)
-			break;
-	}
-	fputs(from, stderr);
-}
-
 static int check_system(void)
 {
 	struct statfs fs;
 
-	if (geteuid()) {
-		error("recording takes root (CAP_SYS_ADMIN: finding a module's kfuncs means "
-		      "enumerating BTF)");
+	if (bpf_check_system("recording"))
 		return -1;
-	}
-	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
-		error("this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs "
-		      "CONFIG_DEBUG_INFO_BTF=y");
-		return -1;
-	}
 	if (statfs(PIN_ROOT, &fs) || fs.f_type != BPF_FS_MAGIC) {
 		error("no BPF file system on %s: mount -t bpf -o mode=700 none %s", PIN_ROOT,
 		      PIN_ROOT);
 		return -1;
 	}
 	return 0;
-}
-
-/* Opens the ring's device, and makes sure that programs can write storage events to it. */
-static int prepare_ring(struct start_options *options, char *path, size_t path_size,
-			struct monad_ring_info *info)
-{
-	struct monad_ring_content content = {
-		.size = sizeof(content),
-		.content_type = MONAD_EVENT_CONTENT_TYPE_STORAGE,
-	};
-	int fd, err;
-
-	err = monad_event_ring_open_fd(options->ring, &fd, path, path_size);
-	if (err) {
-		error("%s", lib_error());
-		return err;
-	}
-	err = monad_event_ring_query_device(fd, info);
-	if (err) {
-		error("%s", lib_error());
-		if (err == ENOTTY)
-			error("%s is a ring file; BPF programs can write to rings of the module "
-			      "only", path);
-		goto out;
-	}
-	if (!(info->flags & MONAD_RING_F_KFUNCS) || access("/sys/kernel/btf/monad_ring", F_OK)) {
-		error("BPF programs cannot call monad_ring: the module was built without BTF%s",
-		      access("/sys/kernel/btf/monad_ring", F_OK) ?
-			      " (no /sys/kernel/btf/monad_ring)" : "");
-		error("rebuild it with pahole and resolve_btfids installed; kmod/btf.sh says what "
-		      "is missing");
-		err = ENOTSUP;
-		goto out;
-	}
-	memcpy(content.schema_hash, g_monad_storage_event_schema_hash,
-	       sizeof(content.schema_hash));
-	if (ioctl(fd, MONAD_RING_IOC_SET_CONTENT, &content)) {
-		err = errno;
-		if (err == EBUSY && info->content_type == MONAD_EVENT_CONTENT_TYPE_NONE)
-			error("ring %s holds events of no declared type; use another ring, or "
-			      "reload monad_ring to empty it", info->name);
-		else if (err == EBUSY)
-			error("ring %s is already for %s events%s; use another ring, or reload "
-			      "monad_ring to empty it",
-			      info->name, monad_event_content_type_name(info->content_type),
-			      info->content_type == MONAD_EVENT_CONTENT_TYPE_STORAGE ?
-				      " of another version of this program" : "");
-		else
-			error("setting the content type of ring %s: %s", info->name,
-			      strerror(err));
-	}
-out:
-	close(fd);
-	return err;
 }
 
 /* The tracepoint behind a program, from its section "tp_btf/NAME". */
@@ -225,7 +128,7 @@ static struct monad_storage *load(struct start_options *options, const struct mo
 
 	err = -monad_storage__load(skel);
 	if (err) {
-		show_libbpf_log();
+		bpf_log_show();
 		error("the kernel refused the BPF programs: %s (--verbose shows all it said)",
 		      strerror(err));
 		if (err == EPERM)
@@ -386,7 +289,7 @@ static int start(struct start_options *options)
 	case PINS_NONE:
 		break;
 	}
-	if (prepare_ring(options, path, sizeof(path), &info))
+	if (bpf_prepare_ring(options->ring, path, sizeof(path), &info))
 		return EXIT_FAILED;
 	skel = load(options, &info);
 	if (!skel)
@@ -423,8 +326,7 @@ int cmd_start(int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	start_options_parse(options, argc, argv);
-	libbpf_verbose = options->verbose;
-	libbpf_set_print(keep_libbpf_log);
+	bpf_log_begin(options->verbose);
 	status = start(options);
 	free(options);
 	return status;

@@ -12,6 +12,10 @@
  * One RQ_COMPLETE is one operation that somebody asked for. How that relates to
  * /proc/diskstats, flushes above all: Documentation/storage-accounting.rst.
  *
+ * Above the block layer nothing is recorded, but for a while and on request
+ * ("monad-storage task"): the VFS_ events and DIRTY_THROTTLE. They belong to the
+ * task that asked for them and are no operations of a device.
+ *
  * The schema hash of the ring is computed from these types. Any change of
  * layout, or of an enumeration, changes it.
  */
@@ -46,8 +50,19 @@ enum monad_storage_event_type {
 	 * that time; it is nobody's operation: struct monad_storage_complete.
 	 */
 	MONAD_STORAGE_FLUSH_COMPLETE = 9,
+
 	/* a stack that I/O came from, once for many of them: struct monad_storage_stack */
 	MONAD_STORAGE_STACK = 10,
+
+	/* a read or write of a file has returned: struct monad_storage_call */
+	MONAD_STORAGE_VFS_IO = 11,
+	/* a call that syncs a file has returned: struct monad_storage_call */
+	MONAD_STORAGE_VFS_SYNC = 12,
+	/*
+	 * Somebody has dirtied more memory than the disks keep up with and is put
+	 * to sleep: struct monad_storage_call
+	 */
+	MONAD_STORAGE_DIRTY_THROTTLE = 13,
 };
 
 /*
@@ -127,11 +142,34 @@ enum monad_storage_flag {
 	MONAD_STORAGE_F_TOTAL_NS = 1 << 26,
 };
 
+/* What a struct monad_storage_call was. Not to be mixed with enum monad_storage_op. */
+enum monad_storage_call_op {
+	/* VFS_IO: read, pread, readv; write, pwrite, writev */
+	MONAD_STORAGE_CALL_READ = 1,
+	MONAD_STORAGE_CALL_WRITE = 2,
+	/*
+	 * VFS_SYNC, by what asked for it. Only what can be told for sure has a name;
+	 * the rest (kernel threads as loop, nfsd, AIO; ...) is OTHER_SYNC.
+	 */
+	MONAD_STORAGE_CALL_FSYNC = 3,
+	MONAD_STORAGE_CALL_FDATASYNC = 4,
+	MONAD_STORAGE_CALL_SYNC_WRITE = 5,  /* the sync of a write with O_SYNC, RWF_SYNC */
+	MONAD_STORAGE_CALL_DSYNC_WRITE = 6, /* ... with O_DSYNC, RWF_DSYNC */
+	MONAD_STORAGE_CALL_MSYNC = 7,
+	MONAD_STORAGE_CALL_IO_URING_SYNC = 8, /* fsync or fdatasync of all of the file */
+	MONAD_STORAGE_CALL_OTHER_SYNC = 9,
+	/* DIRTY_THROTTLE */
+	MONAD_STORAGE_CALL_THROTTLE = 10,
+	MONAD_STORAGE_CALL_COUNT = 11,
+};
+
 /* The sector of what has none: flushes, passthrough, some zone commands. */
 #define MONAD_STORAGE_NO_SECTOR (~0ULL)
 
 #define MONAD_STORAGE_COMM_LEN 16
 #define MONAD_STORAGE_DISK_LEN 16
+#define MONAD_STORAGE_FS_LEN 16
+#define MONAD_STORAGE_FILE_LEN 32
 
 /*
  * One step in the life of an I/O. The device and operation, the cgroup and the
@@ -208,13 +246,41 @@ struct monad_storage_stack {
 };
 
 /*
+ * A call above the block layer, seen by the task @task_id. Its latency is that of
+ * the call. For DIRTY_THROTTLE it is the pause that the kernel decided on when the
+ * event was recorded, bytes is what the thread has dirtied since its last one, and
+ * inode, file system and file are not known.
+ */
+struct monad_storage_call {
+	uint32_t dev_major; /* what the file system is on, a partition say; of ... */
+	uint32_t dev_minor; /* ... a device file, that device; 0:0 if not known */
+	uint64_t inode;
+	uint64_t latency_ns;
+	uint64_t bytes;     /* read, written or dirtied; 0 of what failed, and of a sync */
+	uint64_t cgroup_id; /* of the caller, in cgroup v2 */
+	uint32_t task_id;
+	uint32_t flags; /* enum monad_storage_flag: KTHREAD */
+	uint32_t pid;   /* of the thread that called ... */
+	uint32_t tgid;  /* ... and its process, in the initial pid namespace */
+	uint16_t op;    /* enum monad_storage_call_op */
+	uint16_t error; /* errno, or 0 */
+	uint16_t cpu;   /* where it ended */
+	uint16_t reserved; /* 0 */
+	char comm[MONAD_STORAGE_COMM_LEN];
+	char fs[MONAD_STORAGE_FS_LEN];     /* type of the file system: "ext4" */
+	char file[MONAD_STORAGE_FILE_LEN]; /* the last part of its name, cut */
+};
+
+/*
  * Flow tags: what stands in content_ext of a descriptor, so that a reader can
  * choose events without touching their payload.
  */
 #define MONAD_STORAGE_TAG_START 0   /* seqno of the event that started it, or 0; id of a stack */
 #define MONAD_STORAGE_TAG_DEVICE 1  /* device, error bit and operation */
 #define MONAD_STORAGE_TAG_CGROUP 2  /* cgroup_id */
-#define MONAD_STORAGE_TAG_LATENCY 3 /* total_ns, or since_ns */
+#define MONAD_STORAGE_TAG_LATENCY 3 /* total_ns, since_ns, or latency_ns */
+/* in place of START in events of tasks, which nothing started */
+#define MONAD_STORAGE_TAG_TASK 0    /* task_id */
 
 /*
  * MONAD_STORAGE_TAG_DEVICE holds, from the top: 12 bits major, 20 bits minor,
@@ -266,6 +332,24 @@ MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_complete, comm, 96);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_complete, disk, 112);
 MONAD_EVENT_ASSERT_SIZE(struct monad_storage_complete, 128);
 
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, dev_major, 0);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, dev_minor, 4);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, inode, 8);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, latency_ns, 16);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, bytes, 24);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, cgroup_id, 32);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, task_id, 40);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, flags, 44);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, pid, 48);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, tgid, 52);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, op, 56);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, error, 58);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, cpu, 60);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, reserved, 62);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, comm, 64);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, fs, 80);
+MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, file, 96);
+MONAD_EVENT_ASSERT_SIZE(struct monad_storage_call, 128);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_stack, id, 0);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_stack, tgid, 4);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_stack, text, 8);

@@ -22,6 +22,9 @@ const struct monad_event_metadata g_monad_storage_event_metadata[] = {
 	STORAGE(RQ_COMPLETE, "all of a request is done"),
 	STORAGE(FLUSH_COMPLETE, "the device has flushed its write cache"),
 	STORAGE(STACK, "a stack that I/O came from"),
+	STORAGE(VFS_IO, "a read or write of a file has returned, as a task wanted to know"),
+	STORAGE(VFS_SYNC, "a call that syncs a file has returned, likewise"),
+	STORAGE(DIRTY_THROTTLE, "somebody has to wait for writeback, likewise"),
 };
 
 const struct monad_event_metadata *storage_metadata_table(size_t *count)

@@ -226,6 +226,47 @@ nothing_lost()
 		"nothing is left in flight"
 }
 
+#
+# Tasks
+#
+
+# begin_task KIND [OPTION]...: in the background, and returns when it looks at things; sets
+# $task. What it prints comes to /tmp/task, as JSON, and its messages to /tmp/message.
+begin_task()
+{
+	: >/tmp/task
+	monad-storage task "$@" --json >/tmp/task 2>/tmp/message &
+	task=$!
+	wait_for test -s /tmp/task || { ok 1 "task $*"; cat /tmp/message; done_testing; }
+}
+
+# end_task: as ^C does; sets $status
+end_task()
+{
+	kill -INT "$task"
+	wait "$task"
+	# shellcheck disable=SC2034
+	status=$?
+}
+
+# task_events [FILTER]: what it printed, but for the first and the last line
+task_events()
+{
+	jq -c "select(.seqno)${1:+ | $1}" /tmp/task
+}
+
+# task_summary FILTER
+task_summary()
+{
+	jq -r "select(.type == \"summary\") | $1" /tmp/task
+}
+
+# nothing_left_out: and nothing lost
+nothing_left_out()
+{
+	is "$(task_summary '.left_out | add')" 0 "nothing was left out"
+}
+
 cleanup()
 {
 	monad-storage stop >/dev/null 2>&1

@@ -53,11 +53,11 @@ samples_of()
 		join(" ")'
 }
 
-# longest DISK: the sum of all times of that disk, in seconds
-longest()
+# no_hour DISK: is the sum of each kind of time of that disk below half an hour?
+no_hour()
 {
 	monad-storage latency --json -d "$1" | jq '[.series[] |
-		.queue.sum_ns, .device.sum_ns, .total.sum_ns | numbers] | max / 1e9 | floor'
+		.queue.sum_ns, .device.sum_ns, .total.sum_ns | numbers] | max < 1800e9'
 }
 
 # remarks OP: what replay says of the last one
@@ -67,7 +67,9 @@ remarks()
 		awk '{ print $9, $10, $11 != "-", $12, $13, $14 }'
 }
 
-make_null_blk nullb_a irqmode=2 completion_nsec=2000000000 cache_size=4
+# Long enough under way to set its clock ahead, even where an emulator stands still a while.
+seconds=$((6 * slowness))
+make_null_blk nullb_a irqmode=2 completion_nsec=${seconds}000000000 cache_size=4
 disk=$made_disk
 settle
 # Few, so that the tables are short.
@@ -114,7 +116,7 @@ is "$(samples_of "$disk" cache_flush)" "1 0 0 1" "the flush: neither"
 
 # A device that takes bios.
 make_null_blk nullb_b
-dmsetup create slow --table "0 $(cat "/sys/block/$made_disk/size") delay /dev/$made_disk 0 2000" ||
+dmsetup create slow --table "0 $(cat "/sys/block/$made_disk/size") delay /dev/$made_disk 0 ${seconds}000" ||
 	skip_all "no dm-delay"
 dm=dm-$(dmsetup info -C --noheadings -o minor slow)
 settle
@@ -127,12 +129,12 @@ is "$(samples_of "$dm" read)" "1 0 0 0" "no sample"
 dmsetup remove slow
 
 monad-storage latency | sed 's/^/# /'
-is "$(longest "$disk") $(longest "$dm")" "2 0" "nothing took an hour"
+is "$(no_hour "$disk") $(no_hour "$dm")" "true true" "nothing took an hour"
 summarize
-is "$(from_summary '[.actors[].wait_ns, .actors[].max_ns] | max / 1e9 | floor')" 2 \
+is "$(from_summary '[.actors[].wait_ns, .actors[].max_ns] | max < 1800e9')" true \
 	"nor does the summary say so"
 is "$(from_summary .losses.probe.clock_backwards)" 5 "which says what was left out"
-is "$(monad-storage cgroups --json | jq '[.. | .total_ns? | numbers] | max / 1e9 | floor')" 2 \
+is "$(monad-storage cgroups --json | jq '[.. | .total_ns? | numbers] | max < 1800e9')" true \
 	"cgroups wait for what is known"
 is "$(monad-storage status --json | jq -r '.inflight | add')" 0 "nothing is left in flight"
 monad-storage stop >/dev/null

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "metrics.h"
+#include "monad_storage.h"
+#include "task.h"
+
+const char *const task_kind_names[TASK_KINDS] = {
+	[TASK_VFS] = "vfs-latency",
+	[TASK_FSYNC] = "fsync-latency",
+	[TASK_WRITEBACK] = "writeback-pressure",
+	[TASK_BLOCK] = "block-latency",
+};
+
+static const struct {
+	const char *name;
+	enum task_kind kind;
+} call_ops[MONAD_STORAGE_CALL_COUNT] = {
+	[MONAD_STORAGE_CALL_READ] = { "read", TASK_VFS },
+	[MONAD_STORAGE_CALL_WRITE] = { "write", TASK_VFS },
+	[MONAD_STORAGE_CALL_FSYNC] = { "fsync", TASK_FSYNC },
+	[MONAD_STORAGE_CALL_FDATASYNC] = { "fdatasync", TASK_FSYNC },
+	[MONAD_STORAGE_CALL_SYNC_WRITE] = { "sync_write", TASK_FSYNC },
+	[MONAD_STORAGE_CALL_DSYNC_WRITE] = { "dsync_write", TASK_FSYNC },
+	[MONAD_STORAGE_CALL_MSYNC] = { "msync", TASK_FSYNC },
+	[MONAD_STORAGE_CALL_IO_URING_SYNC] = { "io_uring_sync", TASK_FSYNC },
+	[MONAD_STORAGE_CALL_OTHER_SYNC] = { "other_sync", TASK_FSYNC },
+	[MONAD_STORAGE_CALL_THROTTLE] = { "throttle", TASK_WRITEBACK },
+};
+
+static bool has_op(enum task_kind kind, unsigned int op)
+{
+	if (kind == TASK_BLOCK)
+		return op < MONAD_STORAGE_OP_COUNT;
+	return op < MONAD_STORAGE_CALL_COUNT && call_ops[op].name && call_ops[op].kind == kind;
+}
+
+const char *task_op_name(enum task_kind kind, unsigned int op)
+{
+	if (!has_op(kind, op))
+		return "unknown";
+	return kind == TASK_BLOCK ? op_name(op) : call_ops[op].name;
+}
+
+int task_op_by_name(enum task_kind kind, const char *name)
+{
+	for (unsigned int op = 0; op < TASK_OPS; op++) {
+		if (has_op(kind, op) && !strcasecmp(name, task_op_name(kind, op)))
+			return (int)op;
+	}
+	return -1;
+}
+
+const char *task_op_list(enum task_kind kind, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	*buf = '\0';
+	for (unsigned int op = 0; op < TASK_OPS; op++) {
+		if (has_op(kind, op) && used < size)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
+						 task_op_name(kind, op));
+	}
+	return buf;
+}
+
+uint64_t task_event_latency(const struct task_event *event)
+{
+	return event->is_call ? event->call.latency_ns : event->block.complete.total_ns;
+}
+
+void task_note_slowest(struct task_results *results, const struct task_event *event)
+{
+	unsigned int i = results->nr_slowest;
+
+	if (i < TASK_SLOWEST)
+		results->nr_slowest++;
+	else if (task_event_latency(&results->slowest[--i]) >= task_event_latency(event))
+		return;
+	for (; i > 0; i--) {
+		if (task_event_latency(&results->slowest[i - 1]) >= task_event_latency(event))
+			break;
+		results->slowest[i] = results->slowest[i - 1];
+	}
+	results->slowest[i] = *event;
+}
+
+uint64_t task_percentile(const struct monad_task_totals *totals, double percent)
+{
+	uint64_t samples = 0, seen = 0, end;
+	double want;
+
+	for (unsigned int i = 0; i < MONAD_STORAGE_BUCKETS; i++)
+		samples += totals->bucket[i];
+	want = (double)samples * percent / 100;
+	for (unsigned int i = 0; i < MONAD_STORAGE_BUCKETS; i++) {
+		seen += totals->bucket[i];
+		if (!seen || (double)seen < want)
+			continue;
+		end = metrics_bucket_end(i);
+		return end < totals->max_ns ? end : totals->max_ns;
+	}
+	return 0;
+}
+
+struct monad_task_totals task_all_ops(const struct task_results *results)
+{
+	struct monad_task_totals all = {};
+
+	for (unsigned int op = 0; op < TASK_OPS; op++) {
+		const struct monad_task_totals *from = &results->ops[op];
+
+		all.ops += from->ops;
+		all.bytes += from->bytes;
+		all.errors += from->errors;
+		all.slow += from->slow;
+		all.sum_ns += from->sum_ns;
+		if (from->max_ns > all.max_ns)
+			all.max_ns = from->max_ns;
+		for (unsigned int i = 0; i < MONAD_STORAGE_BUCKETS; i++)
+			all.bucket[i] += from->bucket[i];
+	}
+	return all;
+}
+
+static int compare_devices(const void *a, const void *b)
+{
+	const struct task_device *x = a, *y = b;
+
+	if (x->sum.sum_ns != y->sum.sum_ns)
+		return x->sum.sum_ns < y->sum.sum_ns ? 1 : -1;
+	return (x->sum.ops < y->sum.ops) - (x->sum.ops > y->sum.ops);
+}
+
+void task_sort_devices(struct task_results *results)
+{
+	if (results->nr_devices)
+		qsort(results->devices, results->nr_devices, sizeof(*results->devices),
+		      compare_devices);
+}
+
+uint64_t task_unfinished(const struct task_results *results)
+{
+	const uint64_t *counter = results->counters.value;
+	uint64_t done = counter[MONAD_TASK_ENDED] + counter[MONAD_TASK_ASYNC] +
+			counter[MONAD_TASK_ENDS_UNSEEN];
+
+	return counter[MONAD_TASK_BEGUN] > done ? counter[MONAD_TASK_BEGUN] - done : 0;
+}
+
+const char *task_reason(const struct task_options *options, const struct task_results *results)
+{
+	struct monad_task_totals all = task_all_ops(results);
+
+	if (!all.ops)
+		return task_unfinished(results) ? "unfinished" : "nothing";
+	if (all.errors)
+		return "errors";
+	if (options->kind == TASK_WRITEBACK)
+		return "dirty_throttling";
+	if (!all.slow)
+		return "normal";
+	switch (options->kind) {
+	case TASK_VFS:
+		return results->ops[MONAD_STORAGE_CALL_READ].slow >
+			       results->ops[MONAD_STORAGE_CALL_WRITE].slow ?
+		       "slow_reads" : "slow_writes";
+	case TASK_FSYNC:
+		return "slow_syncs";
+	default:
+		return results->queue_ns > results->device_ns ? "slow_queue" : "slow_device";
+	}
+}
