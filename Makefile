@@ -51,6 +51,9 @@ include kmod/module.mk
 include user/user.mk
 include bpf/bpf.mk
 include tools/monad-ring/monad-ring.mk
+include tools/proto/proto.mk
+include tools/transform/transform.mk
+include tools/telemetry/telemetry.mk
 include tools/monad-storage/monad-storage.mk
 include tools/examples/examples.mk
 include tools/testing/selftests/monad_ring/selftests.mk

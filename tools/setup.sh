@@ -21,6 +21,7 @@ set -euo pipefail
 build=(
 	make gcc g++ libc6-dev binutils pkg-config
 	clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libmicrohttpd-dev libinih-dev libdw-dev
+	protobuf-c-compiler libprotobuf-c-dev libcurl4-openssl-dev
 	pahole kmod lz4 zstd xz-utils
 )
 

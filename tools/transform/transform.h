@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Makes telemetry of what was seen of storage, in nine steps: it tells metrics from
+ * events (1), makes windows of counters (2), keeps labels few (3), names what are numbers
+ * (4), says who it was (5) and who had to suffer (6), lets few stand for many and counts
+ * the rest (7), says how bad it is (8), and puts all of a window into one batch (9).
+ *
+ * It sees no BPF, no ring and no exporter: who calls it brings what was seen. Not thread
+ * safe. All memory it takes is bounded by its configuration.
+ */
+#ifndef MONAD_TRANSFORM_H
+#define MONAD_TRANSFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <monad/storage_event.h>
+
+#include "monad/telemetry.pb-c.h"
+
+struct families; /* families.h */
+
+/* An event as it was recorded. */
+struct raw_event {
+	uint64_t time_ns; /* CLOCK_REALTIME */
+	uint64_t seqno;
+	uint32_t type;    /* enum monad_storage_event_type: which one of the union it is */
+	union {
+		struct monad_storage_complete complete;
+		struct monad_storage_step step;
+		struct monad_storage_call call;
+		struct monad_storage_stack stack;
+	};
+};
+
+/* An I/O that is under way. */
+struct raw_inflight {
+	uint64_t age_ns;
+	uint64_t sector;
+	uint64_t bytes;
+	uint64_t cgroup_id;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	uint32_t pid;
+	uint32_t tgid;
+	uint32_t flags; /* enum monad_storage_flag */
+	uint16_t op;
+	uint16_t issues;
+	bool issued;
+	char comm[MONAD_STORAGE_COMM_LEN];
+};
+
+/* How to find out what is not in the events. Each may be NULL; what they return is copied. */
+struct transform_sources {
+	const char *(*disk_name)(void *arg, uint32_t dev_major, uint32_t dev_minor);
+	const char *(*partition)(void *arg, uint32_t dev_major, uint32_t dev_minor,
+				 uint64_t sector);
+	const char *(*cgroup_path)(void *arg, uint64_t id);
+	uint64_t (*mount_namespace)(void *arg, uint32_t pid); /* 0: not known */
+	/* The symbol at an address, and its distance from there; NULL if not known. */
+	const char *(*symbol)(void *arg, const struct monad_storage_stack *stack,
+			      uint64_t address, bool user, const char **module,
+			      uint64_t *offset);
+	void *arg;
+};
+
+struct transform_threshold {
+	uint32_t dev_major; /* 0:0: all that have none of their own */
+	uint32_t dev_minor;
+	uint64_t slow_ns;
+	uint64_t inflight; /* so many under way at once are a congestion */
+};
+
+struct transform_config {
+	const struct transform_threshold *thresholds; /* copied */
+	size_t nr_thresholds;
+	uint64_t stuck_ns;         /* under way for so long: a timeout, ended or not */
+	unsigned int per_kind;     /* events of the same kind in one window that are sent */
+	unsigned int per_window;   /* all events in one window that are sent */
+	unsigned int victims;      /* at most so many in an event */
+	bool attribution;          /* who it was: needs sources */
+};
+
+#define TRANSFORM_DEFAULT_CONFIG { \
+	.stuck_ns = 30000000000, .per_kind = 5, .per_window = 200, .victims = 5, \
+	.attribution = true }
+
+struct transform_counters {
+	uint64_t events;    /* taken in */
+	uint64_t notable;   /* of those: more than a number in a metric */
+	uint64_t sent;      /* in batches */
+	uint64_t truncated; /* others of the same kind stand for them */
+	uint64_t sampled;   /* of those: left out under pressure only */
+	uint64_t dropped;   /* of low severity, left out under pressure */
+	uint64_t lost;      /* as transform_lost() was told */
+	unsigned int level; /* of degradation, now: 0 to 4 */
+};
+
+struct transformer;
+
+/* 0 or -errno. @sources is copied. */
+int transformer_new(struct transformer **transformer, const struct transform_config *config,
+		    const struct transform_sources *sources);
+void transformer_free(struct transformer *transformer);
+
+void transform_event(struct transformer *transformer, const struct raw_event *event);
+
+/* All that is under way now; in place of what was said before. */
+void transform_inflight(struct transformer *transformer, const struct raw_inflight *ios,
+			size_t nr);
+
+/* Everything that is counted, now. Under pressure it may be left out: see below. */
+void transform_metrics(struct transformer *transformer, const struct families *families,
+		       uint64_t time_ns);
+
+/* So many events were overwritten before they were read. */
+void transform_lost(struct transformer *transformer, uint64_t events);
+
+/*
+ * How full what is behind us is, 0 to 1000. As it fills up
+ *	1  metrics are sent less often, each counts for all of its window,
+ *	2  fewer events of a kind are sent,
+ *	3  tasks are refused,
+ *	4  events of low severity are left out.
+ * All of it is counted.
+ */
+void transform_pressure(struct transformer *transformer, unsigned int permille);
+
+/* Is this the time for metrics? False in windows that have none because of the pressure. */
+bool transform_wants_metrics(const struct transformer *transformer);
+bool transform_refuses_tasks(const struct transformer *transformer);
+
+/*
+ * Ends the window: what is to be said of it, to be given back to transform_batch_free();
+ * session, sequence and losses of exporters are not filled in. NULL if there is no memory:
+ * then it stays for the next one.
+ */
+Monad__TelemetryBatch *transform_batch(struct transformer *transformer, uint64_t now_ns);
+void transform_batch_free(Monad__TelemetryBatch *batch);
+
+const struct transform_counters *transform_counters(const struct transformer *transformer);
+
+/*
+ * For tasks, which have been asked for and keep what others trim: one event, with what the
+ * sources know of it. Strings and stacks go to @dictionary, which may be NULL: then they are
+ * left out. NULL if there is no memory; monad__event_wrapper__free_unpacked(event, NULL).
+ */
+Monad__EventWrapper *transform_task_event(const struct transform_sources *sources,
+					  const struct raw_event *event, const char *task_id,
+					  uint64_t slow_ns, Monad__Dictionary *dictionary);
+
+/* "slow_io", "io_error", ...: why an event is notable; NULL if it is not. */
+const char *transform_reason_class(const struct raw_event *event, uint64_t slow_ns);
+
+#endif /* MONAD_TRANSFORM_H */
