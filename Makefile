@@ -57,6 +57,7 @@ include tools/telemetry/telemetry.mk
 include tools/monad-storage/monad-storage.mk
 include tools/examples/examples.mk
 include tools/testing/selftests/monad_ring/selftests.mk
+include tools/testing/selftests/monad_storage/storage-tests.mk
 include tools/testing/unit/unit.mk
 include tools/testing/fuzz/fuzz.mk
 include tools/testing/bench/bench.mk
