@@ -3,8 +3,9 @@
 # What the storage tests bring with them into the guest.
 
 NOISY = $(O)/storage-tests/noisy
+KEEP_UP = $(O)/storage-tests/keep_up
 
-storage-tests: $(NOISY)
+storage-tests: $(NOISY) $(KEEP_UP)
 
 $(O)/storage-tests/%.bpf.o: tools/testing/selftests/monad_storage/%.bpf.c
 	@mkdir -p $(@D)
@@ -15,5 +16,9 @@ $(O)/storage-tests/%.skel.h: $(O)/storage-tests/%.bpf.o
 
 $(NOISY): tools/testing/selftests/monad_storage/noisy.c $(O)/storage-tests/noisy.skel.h
 	$(CC) $(ALL_CFLAGS) -I$(O)/storage-tests -o $@ $< $(shell $(PKG_CONFIG) --libs libbpf)
+
+$(KEEP_UP): tools/testing/selftests/monad_storage/keep_up.c $(LIB_A)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 
 .PHONY: storage-tests
