@@ -84,11 +84,10 @@ static void print_row(const char *name, const struct monad_storage_cgroup *c)
 
 static void print(const struct metrics *metrics, uint64_t window_ns)
 {
-	char path[PATH_MAX], text[PATH_MAX], clock[HUMAN_LEN], window[HUMAN_LEN];
+	char path[PATH_MAX], text[PATH_MAX], window[2 * HUMAN_LEN];
 
 	if (window_ns)
-		printf("%.8s, in %s\n", human_clock(clock_ns(CLOCK_REALTIME), clock),
-		       human_duration(window_ns, window));
+		puts(human_window(window_ns, window));
 
 	printf("%9s %6s %9s %6s %9s %6s %8s %8s  %s\n", "READS", "SIZE", "WRITES", "SIZE", "OTHERS",
 	       "ERR", "AVERAGE", "ALL", "CGROUP");

@@ -104,13 +104,9 @@ static void print_row(const struct metrics_series *s, uint64_t window_ns)
 
 static void print_header(uint64_t window_ns)
 {
-	char clock[HUMAN_LEN], window[HUMAN_LEN], text[2 * HUMAN_LEN + 8] = "";
+	char text[2 * HUMAN_LEN];
 
-	if (window_ns)
-		snprintf(text, sizeof(text), "%.8s, in %s",
-			 human_clock(clock_ns(CLOCK_REALTIME), clock),
-			 human_duration(window_ns, window));
-	printf("%-46s", text);
+	printf("%-46s", window_ns ? human_window(window_ns, text) : "");
 	for (int phase = 0; phase < MONAD_STORAGE_PHASES; phase++)
 		printf(" | %-20s", phase_names[phase]);
 	printf("\n%-10s %-12s%9s %6s   %5s", "DISK", "OP", window_ns ? "OPS/s" : "OPS", "SIZE",

@@ -34,10 +34,21 @@ static const struct {
 	{ MONAD_STORAGE_ENDS_UNSEEN, "ends not seen, counted later" },
 	{ MONAD_STORAGE_TABLE_FULL, "not kept: table full" },
 	{ MONAD_STORAGE_EVICTED, "bios forgotten" },
+	{ MONAD_STORAGE_SERIES_FULL, "in no device's sums: table full" },
+	{ MONAD_STORAGE_CGROUPS_FULL, "in no cgroup's sums: table full" },
 	{ MONAD_STORAGE_CLOCK_BACKWARDS, "times left out: clock backwards" },
 	{ MONAD_STORAGE_STACKS_FULL, "stacks not kept" },
 	{ MONAD_STORAGE_RATE_LIMITED, "over --max-rate" },
 };
+
+bool losses_has(enum monad_storage_counter which)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++) {
+		if (probe_causes[i].counter == which)
+			return true;
+	}
+	return false;
+}
 
 static void add_misses(const char *name, int link_fd, void *arg)
 {

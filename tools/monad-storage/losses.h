@@ -5,9 +5,13 @@
 
 #include "json_writer.h"
 #include "reader.h"
+#include "storage_state.h"
 
 /* Keys of the causes for which a ring loses events: "no_slot". */
 extern const char *const ring_loss_names[MONAD_RING_LOST_COUNT];
+
+/* Whether a counter says that something was not seen, or not in full. */
+bool losses_has(enum monad_storage_counter which);
 
 /* A gap, where it is in the output: @json NULL, as text. */
 void losses_gap(struct json_writer *json, uint64_t missed);

@@ -289,39 +289,19 @@ static void add_cgroups(struct families *families, const struct observation *see
  * The recording itself
  */
 
-/* Those that say that something was not seen, or not in full. */
-static bool is_loss(enum monad_storage_counter which)
-{
-	switch (which) {
-	case MONAD_STORAGE_ORPHANS:
-	case MONAD_STORAGE_ENDS_UNSEEN:
-	case MONAD_STORAGE_CLOCK_BACKWARDS:
-	case MONAD_STORAGE_TABLE_FULL:
-	case MONAD_STORAGE_EVICTED:
-	case MONAD_STORAGE_SERIES_FULL:
-	case MONAD_STORAGE_CGROUPS_FULL:
-	case MONAD_STORAGE_NOT_RECORDED:
-	case MONAD_STORAGE_RATE_LIMITED:
-	case MONAD_STORAGE_STACKS_FULL:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void add_programs(struct families *families, const struct observation *seen)
 {
 	counter(families, PREFIX "program_events", "",
 		"What the programs saw, by counter of 'monad-storage status'.");
 	for (int i = 0; i < MONAD_STORAGE_COUNTERS; i++) {
-		if (!is_loss(i))
+		if (!losses_has(i))
 			families_sample(families, seen->counters.value[i], 1, "event",
 					counter_names[i]);
 	}
 	counter(families, PREFIX "program_losses", "",
 		"What the programs did not see or could not keep, by cause.");
 	for (int i = 0; i < MONAD_STORAGE_COUNTERS; i++) {
-		if (is_loss(i))
+		if (losses_has(i))
 			families_sample(families, seen->counters.value[i], 1, "cause",
 					counter_names[i]);
 	}

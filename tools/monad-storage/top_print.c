@@ -109,11 +109,9 @@ static void print_actors(const struct shown *shown, unsigned int room)
 
 static void print(const struct top *top, const struct shown *shown)
 {
-	char clock[HUMAN_LEN], window[HUMAN_LEN];
 	unsigned int rows, disks = UINT_MAX, actors = top->rows ? top->rows : 20;
-	struct timespec now;
+	char window[2 * HUMAN_LEN];
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	if (top->screen) {
 		top_screen_size(&rows);
 		rows = rows < 12 ? 12 : rows;
@@ -123,9 +121,8 @@ static void print(const struct top *top, const struct shown *shown)
 			actors = rows - 7 - disks;
 		fputs("\033[H\033[J", stdout);
 	}
-	printf("%.8s, in %s, sorted by %s",
-	       human_clock(now.tv_sec * NSEC_PER_SEC + now.tv_nsec, clock),
-	       human_duration(shown->window_ns, window), top_sorts[top->sort].name);
+	printf("%s, sorted by %s", human_window(shown->window_ns, window),
+	       top_sorts[top->sort].name);
 	if (shown->missed)
 		printf(", %" PRIu64 " events were overwritten before they were read",
 		       shown->missed);
