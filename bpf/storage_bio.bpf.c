@@ -13,7 +13,7 @@
  * What ends a piece that was split off a bio. The piece was never queued and
  * ends before the bio does, whose end is the one that counts.
  */
-extern const void bio_chain_endio __ksym __weak;
+const volatile uint64_t bio_chain_endio; /* its address, or 0 */
 
 SEC("tp_btf/block_bio_queue")
 int BPF_PROG(storage_bio_queue, struct bio *bio)
@@ -71,7 +71,7 @@ int BPF_PROG(storage_bio_complete, void *q, struct bio *bio)
 		orphan.dev = disk_dev(disk);
 		if (!wanted(orphan.dev))
 			return 0;
-		if ((u64)bio->bi_end_io == (u64)&bio_chain_endio) {
+		if (bio_chain_endio && (u64)bio->bi_end_io == bio_chain_endio) {
 			count(MONAD_STORAGE_BIO_PARTS);
 			return 0;
 		}

@@ -20,6 +20,8 @@ const volatile bool record_stacks;
 const volatile uint32_t stack_shift;
 /* upper bits of all numbers, so that those of an earlier recording are others */
 const volatile uint32_t stack_salt;
+/* Where the kernel's code begins (_stext): another place at each boot. */
+const volatile uint64_t kernel_text;
 /* a stack is written again after so many events */
 const volatile uint64_t stack_refresh;
 
@@ -40,9 +42,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct monad_storage_stack);
 } stack_scratch SEC(".maps");
-
-/* Where the kernel's code begins: other at each boot. */
-extern const void _stext __ksym;
 
 static __always_inline u64 hash_frames(u64 hash, const uint64_t *frames, u32 n)
 {
@@ -103,7 +102,7 @@ static __noinline u32 take_stack(void *ctx, u32 user)
 		return 0;
 	if (!*seqno || bpf_monad_ring_query(ring_id, MONAD_RING_QUERY_LAST_SEQNO) - *seqno >
 			       stack_refresh) {
-		stack->text = (u64)&_stext;
+		stack->text = kernel_text;
 		*seqno = write_stack(stack);
 	}
 	return stack->id;

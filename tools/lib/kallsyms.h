@@ -12,7 +12,10 @@ void kallsyms_free(void);
 /* The function @address is in, or NULL. Good until kallsyms_free(). */
 const char *kallsyms_find(uint64_t address);
 
-/* Where @name is, or 0. */
-uint64_t kallsyms_address(const char *name);
+/*
+ * Where the kernel's function or label @wanted is, or 0. Looks it up in the file, and keeps
+ * nothing.
+ */
+uint64_t kallsyms_address(const char *wanted);
 
 #endif /* MONAD_TOOLS_KALLSYMS_H */

@@ -16,6 +16,7 @@
 #include <monad/ring_ioctl.h>
 
 #include "bpf_programs.h"
+#include "kallsyms.h"
 #include "kernel_compat.h"
 #include "monad_storage.h"
 #include "monad_storage.skel.h"
@@ -115,6 +116,10 @@ static struct monad_storage *load(struct start_options *options, const struct mo
 	skel->rodata->max_rate = options->max_rate;
 	skel->rodata->attribution = options->attribution;
 	skel->rodata->record_stacks = options->sizes.stacks > 0;
+	/* Not by __ksym: for those libbpf reads and keeps all symbols, a third of a start's time. */
+	skel->rodata->bio_chain_endio = kallsyms_address("bio_chain_endio");
+	if (options->sizes.stacks)
+		skel->rodata->kernel_text = kallsyms_address("_stext");
 	skel->rodata->stack_salt = stack_salt();
 	/* Twice a quarter: what is not written again in time is still there for half a ring. */
 	skel->rodata->stack_refresh = info->descriptor_capacity / 4;
