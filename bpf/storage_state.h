@@ -146,6 +146,11 @@ struct monad_storage_metrics {
 
 /* The device's own flushes, which are nobody's operation, are counted as this. */
 #define MONAD_STORAGE_OP_CACHE_FLUSH MONAD_STORAGE_OP_COUNT
+/*
+ * Somebody was put to sleep for having dirtied too much of it, which is no operation at all:
+ * ops is how often, bytes what was dirtied since the last time, the total time the sleep.
+ */
+#define MONAD_STORAGE_OP_THROTTLE (MONAD_STORAGE_OP_COUNT + 1)
 
 /* Keys of "series_keys": never 0, whatever the device and operation. */
 #define MONAD_STORAGE_SERIES_KEY(dev, op) (1ULL << 63 | (uint64_t)(dev) << 8 | (op))

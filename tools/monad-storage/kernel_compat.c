@@ -169,10 +169,34 @@ int kernel_compat_init(struct kernel_compat *compat, const struct btf *btf)
 	return init_ops(compat, btf);
 }
 
-bool kernel_has_tracepoint(const struct btf *btf, const char *name)
+int kernel_tracepoint_args(const struct btf *btf, const char *name)
 {
+	const struct btf_type *t;
 	char type[128];
+	int id;
 
 	snprintf(type, sizeof(type), "btf_trace_%s", name);
-	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+	id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
+	if (id <= 0)
+		return -1;
+	/* A typedef of a pointer to a function, whose first argument is not handed on. */
+	t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+	if (!t || !btf_is_ptr(t))
+		return -1;
+	t = btf__type_by_id(btf, t->type);
+	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
+}
+
+bool kernel_has_tracepoint(const struct btf *btf, const char *name)
+{
+	return kernel_tracepoint_args(btf, name) >= 0;
+}
+
+uint64_t kernel_tick_ns(void)
+{
+	struct timespec tick;
+
+	/* Ticks, one per jiffy, make the coarse clocks go. */
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return tick.tv_sec * NSEC_PER_SEC + tick.tv_nsec;
 }

@@ -24,6 +24,11 @@ struct kernel_compat {
 /* 0, or -1 after a message. */
 int kernel_compat_init(struct kernel_compat *compat, const struct btf *btf);
 
+/* How many arguments a tracepoint hands to programs; -1 if it is not there. */
+int kernel_tracepoint_args(const struct btf *btf, const char *name);
 bool kernel_has_tracepoint(const struct btf *btf, const char *name);
+
+/* A jiffy. */
+uint64_t kernel_tick_ns(void);
 
 #endif /* MONAD_STORAGE_KERNEL_COMPAT_H */

@@ -181,6 +181,23 @@ static void print_histogram(const struct metrics_series *s)
 	}
 }
 
+static void print_throttles(const struct latency *latency, const struct metrics *metrics)
+{
+	char all[HUMAN_LEN], longest[HUMAN_LEN], dirtied[HUMAN_LEN];
+
+	for (size_t i = 0; i < metrics->nr_throttles; i++) {
+		const struct metrics_series *s = &metrics->throttles[i];
+
+		if (!wanted(latency, s))
+			continue;
+		printf("%-10s writers had to sleep %" PRIu64 " times until the disk kept up "
+		       "(writeback): %s in all, 99%% of them up to %s, after %s dirtied\n", s->disk,
+		       s->sum.ops, human_duration(s->sum.sum_ns[MONAD_STORAGE_PHASE_TOTAL], all),
+		       human_duration(metrics_percentile(&s->sum, MONAD_STORAGE_PHASE_TOTAL, 99),
+				      longest), human_bytes(s->sum.bytes, dirtied));
+	}
+}
+
 static void print(const struct latency *latency, const struct metrics *metrics, uint64_t window_ns)
 {
 	unsigned int rows = 0;
@@ -194,6 +211,7 @@ static void print(const struct latency *latency, const struct metrics *metrics, 
 	}
 	if (!rows)
 		puts("no I/O ended");
+	print_throttles(latency, metrics);
 	if (metrics->unknown.ops)
 		warning("%" PRIu64 " operations are not in this, since there was no room for more "
 			"disks and operations: start with a larger --max-series",
@@ -205,9 +223,10 @@ static void print(const struct latency *latency, const struct metrics *metrics, 
 	fflush(stdout);
 }
 
-static void json_phase(struct json_writer *json, const struct monad_storage_metrics *m, int phase)
+static void json_phase(struct json_writer *json, const char *name,
+		       const struct monad_storage_metrics *m, int phase)
 {
-	json_key(json, phase_names[phase]);
+	json_key(json, name);
 	json_begin_object(json);
 	json_u64_field(json, "samples", metrics_samples(m, phase));
 	json_u64_field(json, "sum_ns", m->sum_ns[phase]);
@@ -253,8 +272,30 @@ static void json_series(struct json_writer *json, const struct metrics_series *s
 	json_u64_field(json, "requeues_unissued", s->sum.requeues_unissued);
 	json_u64_field(json, "merged", s->sum.merged);
 	for (int phase = 0; phase < MONAD_STORAGE_PHASES; phase++)
-		json_phase(json, &s->sum, phase);
+		json_phase(json, phase_names[phase], &s->sum, phase);
 	json_end_object(json);
+}
+
+static void json_throttles(struct json_writer *json, const struct latency *latency,
+			   const struct metrics *metrics)
+{
+	json_key(json, "writeback");
+	json_begin_array(json);
+	for (size_t i = 0; i < metrics->nr_throttles; i++) {
+		const struct metrics_series *s = &metrics->throttles[i];
+
+		if (!series_filter(&latency->filter, s->dev, s->disk, s->op))
+			continue;
+		json_begin_object(json);
+		json_string_field(json, "disk", s->disk);
+		json_u64_field(json, "major", s->dev >> 20);
+		json_u64_field(json, "minor", s->dev & 0xfffff);
+		json_u64_field(json, "throttles", s->sum.ops);
+		json_u64_field(json, "dirtied_bytes", s->sum.bytes);
+		json_phase(json, "slept", &s->sum, MONAD_STORAGE_PHASE_TOTAL);
+		json_end_object(json);
+	}
+	json_end_array(json);
 }
 
 static void print_json(const struct latency *latency, const struct metrics *metrics,
@@ -275,6 +316,7 @@ static void print_json(const struct latency *latency, const struct metrics *metr
 			json_series(&json, s);
 	}
 	json_end_array(&json);
+	json_throttles(&json, latency, metrics);
 	json_u64_field(&json, "unknown_ops", metrics->unknown.ops);
 	json_end_object(&json);
 	json_end(&json);

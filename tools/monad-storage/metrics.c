@@ -42,6 +42,21 @@ static int compare_series(const void *a, const void *b)
 	return diff ? diff : (int)x->op - (int)y->op;
 }
 
+/* What is no operation is kept apart. */
+static void part_throttles(struct metrics *metrics)
+{
+	size_t kept = 0;
+
+	metrics->throttles = xcalloc(metrics->nr_series + 1, sizeof(*metrics->throttles));
+	for (size_t i = 0; i < metrics->nr_series; i++) {
+		if (metrics->series[i].op == MONAD_STORAGE_OP_THROTTLE)
+			metrics->throttles[metrics->nr_throttles++] = metrics->series[i];
+		else
+			metrics->series[kept++] = metrics->series[i];
+	}
+	metrics->nr_series = kept;
+}
+
 static int read_series(struct metrics *metrics, unsigned int shards)
 {
 	struct table series = {}, counters = {};
@@ -81,6 +96,7 @@ static int read_series(struct metrics *metrics, unsigned int shards)
 	if (metrics->nr_series)
 		qsort(metrics->series, metrics->nr_series, sizeof(*metrics->series),
 		      compare_series);
+	part_throttles(metrics);
 	return err;
 }
 
@@ -205,6 +221,7 @@ int metrics_read(struct metrics *metrics)
 void metrics_free(struct metrics *metrics)
 {
 	free(metrics->series);
+	free(metrics->throttles);
 	free(metrics->cgroups);
 	free(metrics->errors);
 	memset(metrics, 0, sizeof(*metrics));
@@ -237,15 +254,16 @@ static void subtract(void *from, const void *what, size_t size)
 		now[i] -= before[i];
 }
 
-/* What there was of the same @before, or NULL. There are few of them. */
-static const struct metrics_series *old_series(const struct metrics *before,
-					       const struct metrics_series *s)
+/* There are few of them. */
+static void subtract_series(struct metrics_series *series, size_t nr,
+			    const struct metrics_series *before, size_t nr_before)
 {
-	for (size_t i = 0; i < before->nr_series; i++) {
-		if (before->series[i].dev == s->dev && before->series[i].op == s->op)
-			return &before->series[i];
+	for (size_t i = 0; i < nr; i++) {
+		for (size_t old = 0; old < nr_before; old++) {
+			if (before[old].dev == series[i].dev && before[old].op == series[i].op)
+				subtract(&series[i].sum, &before[old].sum, sizeof(series[i].sum));
+		}
 	}
-	return NULL;
 }
 
 static const struct metrics_error *old_error(const struct metrics *before,
@@ -265,17 +283,14 @@ void metrics_since(struct metrics *since, const struct metrics *now, const struc
 {
 	*since = *now;
 	since->series = copy(now->series, now->nr_series, sizeof(*now->series));
+	since->throttles = copy(now->throttles, now->nr_throttles, sizeof(*now->throttles));
 	since->cgroups = copy(now->cgroups, now->nr_cgroups, sizeof(*now->cgroups));
 	since->errors = copy(now->errors, now->nr_errors, sizeof(*now->errors));
 	if (now->started_ns != before->started_ns)
 		return;
-	for (size_t i = 0; i < since->nr_series; i++) {
-		struct metrics_series *s = &since->series[i];
-		const struct metrics_series *old = old_series(before, s);
-
-		if (old)
-			subtract(&s->sum, &old->sum, sizeof(s->sum));
-	}
+	subtract_series(since->series, since->nr_series, before->series, before->nr_series);
+	subtract_series(since->throttles, since->nr_throttles, before->throttles,
+			before->nr_throttles);
 	for (size_t i = 0; i < since->nr_cgroups; i++) {
 		struct metrics_cgroup *c = &since->cgroups[i];
 		const struct metrics_cgroup *old = old_cgroup(before, c);

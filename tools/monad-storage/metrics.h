@@ -41,6 +41,9 @@ struct metrics {
 	/* by name of the disk, then operation */
 	struct metrics_series *series;
 	size_t nr_series;
+	/* Writeback pressure, by name of the disk: each MONAD_STORAGE_OP_THROTTLE. */
+	struct metrics_series *throttles;
+	size_t nr_throttles;
 	/* by id */
 	struct metrics_cgroup *cgroups;
 	size_t nr_cgroups;

@@ -188,6 +188,26 @@ static void add_operations(struct families *families, const struct observation *
 		   "done before the rest.", partials);
 }
 
+static void add_writeback(struct families *families, const struct metrics *metrics)
+{
+	counter(families, PREFIX "writeback_throttles", "", "Times somebody who wrote to files was "
+		"put to sleep, since more was dirty than the device keeps up with.");
+	for (size_t i = 0; i < metrics->nr_throttles; i++)
+		families_sample(families, metrics->throttles[i].sum.ops, 1, "device",
+				metrics->throttles[i].disk);
+	counter(families, PREFIX "writeback_throttled_seconds", "seconds",
+		"How long these slept.");
+	for (size_t i = 0; i < metrics->nr_throttles; i++)
+		families_sample(families,
+				metrics->throttles[i].sum.sum_ns[MONAD_STORAGE_PHASE_TOTAL], 1,
+				"device", metrics->throttles[i].disk);
+	counter(families, PREFIX "writeback_dirtied_bytes", "bytes",
+		"What these had dirtied, each since the last time it was looked at.");
+	for (size_t i = 0; i < metrics->nr_throttles; i++)
+		families_sample(families, metrics->throttles[i].sum.bytes, 1, "device",
+				metrics->throttles[i].disk);
+}
+
 static void add_devices(struct families *families, const struct observation *seen)
 {
 	gauge(families, PREFIX "device_info", "", "What is behind the label device: its number, "
@@ -374,6 +394,7 @@ void samples_make(struct families *families, const struct observation *seen)
 	families_sample(families, seen->started_ns, 0);
 	add_devices(families, seen);
 	add_operations(families, seen);
+	add_writeback(families, &seen->metrics);
 	add_inflight(families, seen);
 	add_cgroups(families, seen);
 	add_programs(families, seen);

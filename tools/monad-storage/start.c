@@ -52,6 +52,7 @@ static int choose_programs(struct monad_storage *skel, const struct btf *btf)
 	bool io_start = kernel_has_tracepoint(btf, "block_io_start");
 	bool issue = kernel_has_tracepoint(btf, "block_rq_issue");
 	bool complete = kernel_has_tracepoint(btf, "block_rq_complete");
+	int throttle_args = kernel_tracepoint_args(btf, "balance_dirty_pages");
 	struct bpf_program *prog;
 
 	if (!issue && !complete) {
@@ -66,6 +67,11 @@ static int choose_programs(struct monad_storage *skel, const struct btf *btf)
 
 		if (prog == skel->progs.storage_io_start)
 			continue;
+		if (prog == (throttle_args == 8 ? skel->progs.storage_throttle_12 :
+						  skel->progs.storage_throttle_8)) {
+			bpf_program__set_autoload(prog, false);
+			continue;
+		}
 		if (prog == skel->progs.storage_getrq && io_start) {
 			bpf_program__set_autoload(prog, false);
 			continue;
@@ -120,6 +126,8 @@ static struct monad_storage *load(struct start_options *options, const struct mo
 	skel->rodata->bio_chain_endio = kallsyms_address("bio_chain_endio");
 	if (options->sizes.stacks)
 		skel->rodata->kernel_text = kallsyms_address("_stext");
+	skel->rodata->tick_ns = kernel_tick_ns();
+	skel->rodata->page_size = sysconf(_SC_PAGESIZE);
 	skel->rodata->stack_salt = stack_salt();
 	/* Twice a quarter: what is not written again in time is still there for half a ring. */
 	skel->rodata->stack_refresh = info->descriptor_capacity / 4;
@@ -252,7 +260,8 @@ static int attach_all(struct monad_storage *skel, unsigned int *attached)
 		skel->progs.storage_rq_merge,	  skel->progs.storage_rq_requeue,
 		skel->progs.storage_rq_issue,	  skel->progs.storage_getrq,
 		skel->progs.storage_io_start,	  skel->progs.storage_bio_queue,
-		skel->progs.storage_cgroup_release,
+		skel->progs.storage_cgroup_release, skel->progs.storage_throttle_12,
+		skel->progs.storage_throttle_8,
 	};
 	unsigned int core = 0;
 

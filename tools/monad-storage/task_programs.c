@@ -35,29 +35,10 @@ struct hook_pair {
 
 #define MAX_PAIRS 12
 
-/* How many arguments a tracepoint hands to programs; -1 if it is not there. */
-static int tracepoint_args(const struct btf *btf, const char *name)
-{
-	const struct btf_type *t;
-	char type[128];
-	int id;
-
-	snprintf(type, sizeof(type), "btf_trace_%s", name);
-	id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
-	if (id <= 0)
-		return -1;
-	/* A typedef of a pointer to a function, whose first argument is not handed on. */
-	t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
-	if (!t || !btf_is_ptr(t))
-		return -1;
-	t = btf__type_by_id(btf, t->type);
-	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
-}
-
 static unsigned int list_pairs(struct storage_task *skel, const struct btf *btf,
 			       struct hook_pair *pairs)
 {
-	int args = tracepoint_args(btf, "balance_dirty_pages");
+	int args = kernel_tracepoint_args(btf, "balance_dirty_pages");
 	const struct hook_pair all[] = {
 		{ TASK_VFS, "vfs_read", skel->progs.task_read_end, skel->progs.task_read_begin },
 		{ TASK_VFS, "vfs_write", skel->progs.task_write_end,
@@ -94,7 +75,7 @@ static bool is_there(const struct btf *btf, const struct hook_pair *pair)
 			pair->name);
 		return false;
 	}
-	args = tracepoint_args(btf, pair->name);
+	args = kernel_tracepoint_args(btf, pair->name);
 	if (args == 8 || args == 12)
 		return true;
 	if (args < 0)
@@ -152,8 +133,6 @@ static void list_syscalls(struct storage_task *skel)
 
 static void set_options(struct storage_task *skel, const struct task_options *options)
 {
-	struct timespec tick;
-
 	skel->rodata->self = getpid();
 	skel->rodata->filter_devices = options->nr_devs > 0;
 	skel->rodata->filter_pids = options->nr_pids > 0;
@@ -162,9 +141,7 @@ static void set_options(struct storage_task *skel, const struct task_options *op
 	skel->rodata->slow_ns = options->slow_ns;
 	skel->rodata->sample_rate = options->sample_rate;
 	skel->rodata->max_events = options->max_events;
-	/* The kernel's clock ticks, once per jiffy, make the coarse clocks go. */
-	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	skel->rodata->tick_ns = tick.tv_sec * NSEC_PER_SEC + tick.tv_nsec;
+	skel->rodata->tick_ns = kernel_tick_ns();
 	skel->rodata->page_size = sysconf(_SC_PAGESIZE);
 	list_syscalls(skel);
 }

@@ -33,7 +33,8 @@ beside()
 	rm -f trace.*
 	blktrace -d "/dev/$disk" -o trace -a issue -a complete -a requeue >/dev/null 2>&1 &
 	tracer=$!
-	wait_for grep -q . "/sys/kernel/debug/block/$disk/msg" || sleep 2
+	wait_for test -e "/sys/kernel/debug/block/$disk/trace0"
+	nap 5
 	"$@" >/dev/null 2>&1
 	sync
 	sleep 1

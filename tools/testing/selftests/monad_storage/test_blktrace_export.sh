@@ -21,7 +21,8 @@ beside()
 	mkdir ours
 	blktrace -d "/dev/$disk" -o theirs >/dev/null 2>&1 &
 	tracer=$!
-	wait_for grep -q . "/sys/kernel/debug/block/$disk/msg" || sleep 2
+	wait_for test -e "/sys/kernel/debug/block/$disk/trace0"
+	nap 5
 	"$@" >/dev/null 2>&1
 	sync
 	nap 5
