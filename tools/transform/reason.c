@@ -106,10 +106,12 @@ const char *reason_event_name(enum reason reason, const struct facts *facts)
 /* Who asked for it knows what to do then. */
 static bool expected(const struct facts *facts, const struct limits *limits)
 {
+	if (facts_are_of_call(facts))
+		return facts->error == EAGAIN || facts->error == EINTR;
 	if (facts->error == EAGAIN)
 		return facts->flags & MONAD_STORAGE_F_NOWAIT;
-	return facts->error == EOPNOTSUPP && !facts_are_of_call(facts) &&
-	       facts->op != MONAD_STORAGE_OP_READ && facts->op != MONAD_STORAGE_OP_WRITE;
+	return facts->error == EOPNOTSUPP && facts->op != MONAD_STORAGE_OP_READ &&
+	       facts->op != MONAD_STORAGE_OP_WRITE;
 }
 
 /* Nobody waits for it, or somebody sent a command of their own. */

@@ -108,16 +108,14 @@ static bool set_victims(const struct making *m, Monad__StorageEvent *to)
 	return true;
 }
 
-/* Which times are known is said apart. */
-#define NOT_NAMED (MONAD_STORAGE_F_QUEUE_NS | MONAD_STORAGE_F_DEVICE_NS | MONAD_STORAGE_F_TOTAL_NS)
-
+/* Those that say which times are known have no name: that is said apart. */
 static bool set_flags(const struct making *m, Monad__StorageEvent *to)
 {
 	for (unsigned int bit = 0; bit < 32; bit++) {
 		const char *name = flag_name(bit);
 		char **flags;
 
-		if (!(m->event->facts->flags & ~NOT_NAMED & 1U << bit) || !name)
+		if (!(m->event->facts->flags & 1U << bit) || !name)
 			continue;
 		flags = array_grow(to->flags, to->n_flags);
 		if (!flags)

@@ -202,6 +202,22 @@ static void test_kinds_apart(void)
 	eq_u64(batch->n_spontaneous_events, 15, "three of each of five kinds");
 	ok(stands_for(batch) == 15 && adds_up(t), "none is truncated");
 	transform_batch_free(batch);
+	/* What somebody asked for, what the kernel did for all, and a call of the same number. */
+	for (int i = 0; i < 5; i++) {
+		event = slow_read(10 * MS);
+		event.complete.op = MONAD_STORAGE_OP_FLUSH;
+		add(t, event);
+		event.type = MONAD_STORAGE_FLUSH_COMPLETE;
+		add(t, event);
+		add_slow(t, 10 * MS);
+		event = made_call(MONAD_STORAGE_VFS_IO, MONAD_STORAGE_CALL_READ, 10 * MS);
+		event.call.dev_minor = 0;
+		add(t, event);
+	}
+	batch = end_window(t);
+	eq_u64(batch->n_spontaneous_events, 20, "five of each of four kinds");
+	ok(find_op(batch, "cache_flush") && find_op(batch, "flush"), "flushes apart");
+	transform_batch_free(batch);
 	transformer_free(t);
 }
 
@@ -233,6 +249,54 @@ static void test_room_for_the_rare(void)
 				     10 * MS + 36 + i;
 		ok(has_worst, "the worst of disk %u is, too", i);
 	}
+	transform_batch_free(batch);
+	transformer_free(t);
+}
+
+/* A window that is full of what is worse, then of what is less bad. */
+static void test_room_for_the_severe(void)
+{
+	struct transformer *t = new_transformer(&config, NULL);
+	unsigned int errors = 0, slow = 0;
+	Monad__TelemetryBatch *batch;
+	struct raw_event event;
+
+	for (unsigned int i = 0; i < 40; i++) {
+		event = failed_read(EIO);
+		event.complete.dev_minor = 32 + i % 4;
+		add(t, event);
+	}
+	for (unsigned int i = 0; i < 5; i++)
+		add_slow(t, 10 * MS);
+	batch = end_window(t);
+	for (size_t i = 0; i < batch->n_spontaneous_events; i++) {
+		errors += !strcmp(batch->spontaneous_events[i]->name, "io_error");
+		slow += !strcmp(batch->spontaneous_events[i]->name, "slow_io");
+	}
+	ok(slow == 1 && errors == 19, "a new kind has one event, if it is less bad no more");
+	transform_batch_free(batch);
+	for (unsigned int i = 0; i < 45; i++) {
+		event = failed_read(EIO);
+		event.complete.dev_minor = 32 + (i < 40 ? i % 4 : 4);
+		add(t, event);
+	}
+	batch = end_window(t);
+	for (size_t i = errors = 0; i < batch->n_spontaneous_events; i++)
+		errors += batch->spontaneous_events[i]->storage->device->minor == 36;
+	eq_u64(errors, 1, "nor if it is as bad");
+	transform_batch_free(batch);
+	for (unsigned int i = 0; i < 40; i++) {
+		event = slow_read(10 * MS);
+		event.complete.dev_minor = 32 + i % 4;
+		add(t, event);
+	}
+	for (unsigned int i = 0; i < 5; i++)
+		add(t, failed_read(EIO));
+	batch = end_window(t);
+	for (size_t i = errors = 0; i < batch->n_spontaneous_events; i++)
+		errors += !strcmp(batch->spontaneous_events[i]->name, "io_error");
+	eq_u64(errors, 5, "if it is worse, it has all of its own");
+	ok(batch->n_spontaneous_events == 20 && adds_up(t), "in a window that is full");
 	transform_batch_free(batch);
 	transformer_free(t);
 }
@@ -355,6 +419,13 @@ static void test_victims(void)
 	transform_inflight(t, ios, 3);
 	batch = end_window(t);
 	eq_u64(batch->spontaneous_events[0]->storage->affected, 2, "also if seen later");
+	transform_batch_free(batch);
+	transform_inflight(t, ios, 5);
+	add_slow(t, 10 * MS);
+	transform_inflight(t, ios, 2);
+	batch = end_window(t);
+	ok(batch->spontaneous_events[0]->storage->affected == 4 &&
+	   batch->spontaneous_events[0]->storage->n_victims == 3, "or earlier, if that was more");
 	transform_batch_free(batch);
 	transformer_free(t);
 }
@@ -864,6 +935,7 @@ int main(void)
 	test_per_kind();
 	test_kinds_apart();
 	test_room_for_the_rare();
+	test_room_for_the_severe();
 	test_catch_all();
 	test_smallest();
 	test_frequency();

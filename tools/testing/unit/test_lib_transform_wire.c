@@ -336,10 +336,29 @@ static void test_severity_of_errors(void)
 	event.type = MONAD_STORAGE_VFS_IO;
 	event.call.op = MONAD_STORAGE_CALL_READ;
 	severity_is(&event, 1, ERROR, "a read of a file that failed");
+	event.call.error = EINTR;
+	severity_is(&event, 100, INFO, "one that was interrupted");
+	event.call.error = EAGAIN;
+	severity_is(&event, 1, INFO, "one that would have to wait");
+	event.call.error = EOPNOTSUPP;
+	severity_is(&event, 1, ERROR, "one that is not supported");
 	event = made_call(MONAD_STORAGE_DIRTY_THROTTLE, MONAD_STORAGE_CALL_THROTTLE, 99 * MS);
 	severity_is(&event, 1, INFO, "a short pause");
 	event.call.latency_ns = 100 * MS;
 	severity_is(&event, 1, WARN, "a long pause");
+}
+
+static void test_severity_of_huge_limits(void)
+{
+	const struct limits limits = { .slow_ns = 1ULL << 63, .stuck_ns = UINT64_MAX / 2 + 1,
+				       .inflight = 1ULL << 62 };
+	struct raw_event event = slow_read(1ULL << 63);
+	struct facts facts = facts_of(&event);
+
+	eq_int(reason_severity(REASON_SLOW, &facts, &limits, 1), INFO, "a threshold of centuries");
+	eq_int(reason_severity(REASON_TIMEOUT, &facts, &limits, 1), ERROR, "a timeout of those");
+	facts_of_congestion(&facts, 8, 0, 1ULL << 62, NOW);
+	eq_int(reason_severity(REASON_CONGESTION, &facts, &limits, 1), WARN, "a limit beyond all");
 }
 
 static void test_severity_of_congestion(void)
@@ -576,6 +595,7 @@ int main(void)
 	test_reasons_of_calls();
 	test_severity_of_latency();
 	test_severity_of_errors();
+	test_severity_of_huge_limits();
 	test_severity_of_congestion();
 	test_names();
 	test_stacks();
