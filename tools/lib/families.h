@@ -4,8 +4,8 @@
  * them. What fills them in knows nothing of how they are written, and who writes them
  * nothing of what they are about.
  */
-#ifndef MONAD_STORAGE_FAMILIES_H
-#define MONAD_STORAGE_FAMILIES_H
+#ifndef MONAD_TOOLS_FAMILIES_H
+#define MONAD_TOOLS_FAMILIES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +40,7 @@ struct family {
 	bool nano;        /* values, sums and bounds are in billionths of the unit */
 	const uint64_t *bounds; /* of a histogram, ascending, the last one is not infinite */
 	size_t nr_bounds;
+	uint64_t since_ns; /* what it counts from, if not what all others do; or 0 */
 
 	struct sample *samples;
 	size_t nr_samples;
@@ -72,4 +73,4 @@ void families_finish(struct families *families);
 
 void families_free(struct families *families);
 
-#endif /* MONAD_STORAGE_FAMILIES_H */
+#endif /* MONAD_TOOLS_FAMILIES_H */
