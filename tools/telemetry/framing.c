@@ -184,7 +184,7 @@ const char *framing_error(int err)
 	case -EPIPE:
 		return "it has closed the connection";
 	case -ECONNRESET:
-		return "the connection broke in the middle of a message";
+		return "the connection broke";
 	case -EMSGSIZE:
 		return "a message of it is longer than allowed";
 	case -EBADMSG:
