@@ -290,6 +290,9 @@ static enum export_result send_batch(struct exporter *exporter, Monad__Telemetry
 	err = write_batch(jsonl, batch);
 	if (!err)
 		return EXPORT_SENT;
+	/* Who reads our stdout has what he wanted: that ends a pipeline, and is no fault. */
+	if (err == -EPIPE && !*jsonl->path)
+		return EXPORT_AGAIN;
 	if (err == -ETIMEDOUT)
 		snprintf(why, why_size, "who reads it does not keep up");
 	else
