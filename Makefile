@@ -54,6 +54,7 @@ include tools/monad-ring/monad-ring.mk
 include tools/proto/proto.mk
 include tools/transform/transform.mk
 include tools/telemetry/telemetry.mk
+include tools/monad-telemetry/monad-telemetry.mk
 include tools/monad-storage/monad-storage.mk
 include tools/examples/examples.mk
 include tools/testing/selftests/monad_ring/selftests.mk

@@ -165,22 +165,43 @@ void json_s64(struct json_writer *json, int64_t value)
 	fprintf(json->out, "%" PRId64, value);
 }
 
-void json_double(struct json_writer *json, double value)
+static void put_double(struct json_writer *json, double value, int digits)
 {
 	char buf[32];
 
-	if (!isfinite(value)) {
-		json_null(json);
-		return;
-	}
 	before_value(json);
-	snprintf(buf, sizeof(buf), "%.9g", value);
+	snprintf(buf, sizeof(buf), "%.*g", digits, value);
 	/* Whatever the locale has as decimal point. */
 	for (char *c = buf; *c; c++) {
 		if (*c == ',')
 			*c = '.';
 	}
 	fputs(buf, json->out);
+}
+
+void json_double(struct json_writer *json, double value)
+{
+	if (isfinite(value))
+		put_double(json, value, 9);
+	else
+		json_null(json);
+}
+
+void json_double_exact(struct json_writer *json, double value)
+{
+	int digits = 15;
+	char buf[32];
+
+	if (!isfinite(value)) {
+		json_null(json);
+		return;
+	}
+	for (; digits < 17; digits++) {
+		snprintf(buf, sizeof(buf), "%.*g", digits, value);
+		if (strtod(buf, NULL) == value)
+			break;
+	}
+	put_double(json, value, digits);
 }
 
 void json_bool(struct json_writer *json, bool value)

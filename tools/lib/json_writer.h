@@ -55,6 +55,8 @@ void json_string_n(struct json_writer *json, const char *value, size_t len);
 void json_u64(struct json_writer *json, uint64_t value);
 void json_s64(struct json_writer *json, int64_t value);
 void json_double(struct json_writer *json, double value); /* not finite: null */
+/* With as many digits as it takes to get the same number back. Not finite: null. */
+void json_double_exact(struct json_writer *json, double value);
 void json_bool(struct json_writer *json, bool value);
 void json_null(struct json_writer *json);
 void json_hex(struct json_writer *json, const void *bytes, size_t len); /* "00ff..." */

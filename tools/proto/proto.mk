@@ -2,7 +2,7 @@
 #
 # The messages of telemetry and tasks, compiled by protoc-c.
 
-PROTOS := $(wildcard tools/proto/monad/*.proto)
+PROTOS := $(wildcard tools/proto/*/*.proto)
 PROTO_HEADERS := $(PROTOS:tools/proto/%.proto=$(O)/obj/proto/%.pb-c.h)
 PROTO_OBJS := $(PROTOS:tools/proto/%.proto=$(O)/obj/proto/%.pb-c.o)
 PROTO_CPPFLAGS = -I$(O)/obj/proto $(shell $(PKG_CONFIG) --cflags libprotobuf-c)

@@ -7,11 +7,20 @@
 #ifndef MONAD_TELEMETRY_EXPORTER_H
 #define MONAD_TELEMETRY_EXPORTER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "monad/telemetry.pb-c.h"
+
+/* Who sends, as all batches of a process have it. The strings stay the caller's. */
+struct export_sender {
+	const char *agent; /* "monad-storage" */
+	const char *version;
+	const char *host;
+	const char *boot_id; /* of the kernel */
+};
 
 enum export_result {
 	EXPORT_SENT,
@@ -25,12 +34,20 @@ struct exporter {
 	char target[256]; /* where it sends to, for messages */
 	/*
 	 * Called in the thread of its queue only. May take as long as a time limit of its
-	 * own, and gives up sooner once "interrupted" (interrupt.h) is set. Why it was not
-	 * EXPORT_SENT is in @why, for people.
+	 * own, and gives up sooner once give_up_ns has come. Why it was not EXPORT_SENT is
+	 * in @why, for people; with EXPORT_SENT that is what is worth a note, or "".
 	 */
 	enum export_result (*send)(struct exporter *exporter, Monad__TelemetryBatch *batch,
 				   char *why, size_t why_size);
 	void (*close)(struct exporter *exporter); /* frees it */
+
+	/* CLOCK_MONOTONIC, 0: never. Set by another thread, also while send() runs. */
+	_Atomic uint64_t give_up_ns;
+	/* With EXPORT_AGAIN, what the receiver wants: not within that time. 0: it did not say. */
+	uint64_t retry_after_ns;
+	/* With EXPORT_SENT: what of this batch the receiver did not take. */
+	uint64_t rejected_metrics;
+	uint64_t rejected_events;
 };
 
 #endif /* MONAD_TELEMETRY_EXPORTER_H */

@@ -5,3 +5,4 @@
 -include tools/testing/unit/lib.mk
 -include tools/testing/unit/recorder.mk
 -include tools/testing/unit/storage.mk
+-include tools/testing/unit/export.mk

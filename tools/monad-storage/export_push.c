@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export_observe.h"
+#include "export_push.h"
+#include "export_ring.h"
+#include "interrupt.h"
+#include "monad_storage.h"
+#include "raw.h"
+#include "transform_sources.h"
+
+/* How long the last batches may take. */
+#define LAST_NS (5 * NSEC_PER_SEC)
+
+struct push {
+	struct push_options *options;
+	struct transformer *transformer;
+	struct transform_sources sources;
+	struct export_ring ring;
+	uint64_t sequence; /* of the last batch */
+	uint64_t next_ns;  /* when the window ends, CLOCK_MONOTONIC */
+	char complaint[256]; /* the last one: each is made once */
+};
+
+/*
+ * A window
+ */
+
+static void take_metrics(struct push *push)
+{
+	char complaint[sizeof(push->complaint)] = "";
+	struct families families;
+	int err;
+
+	if (!transform_wants_metrics(push->transformer))
+		return;
+	err = export_observe(&families);
+	if (err) {
+		export_explain(err, complaint, sizeof(complaint));
+		if (strcmp(complaint, push->complaint) != 0)
+			error("%s", complaint);
+	}
+	memcpy(push->complaint, complaint, sizeof(complaint));
+	transform_families(push->transformer, &families);
+	export_targets_families(&push->options->targets, &families);
+	families_finish(&families);
+	transform_metrics(push->transformer, &families, clock_ns(CLOCK_REALTIME));
+	families_free(&families);
+}
+
+/* What hangs is an event as well. */
+static void take_inflight(struct push *push)
+{
+	struct raw_inflight *ios;
+	size_t nr;
+
+	if (raw_inflight_read(&ios, &nr))
+		nr = 0;
+	transform_inflight(push->transformer, ios, nr);
+	free(ios);
+}
+
+static void end_window(struct push *push)
+{
+	struct export_targets *targets = &push->options->targets;
+	Monad__TelemetryBatch *batch;
+
+	transform_pressure(push->transformer, export_targets_pressure(targets));
+	if (!push->options->no_events) {
+		export_ring_update(&push->ring, push->transformer);
+		export_ring_read(&push->ring, push->transformer);
+		take_inflight(push);
+	}
+	take_metrics(push);
+	batch = transform_batch(push->transformer, clock_ns(CLOCK_REALTIME));
+	if (!batch) {
+		warning("no memory for a batch: the window is sent with the next one");
+		return;
+	}
+	batch->sequence = ++push->sequence;
+	export_targets_send(targets, batch);
+	transform_batch_free(batch);
+}
+
+/* The next end of a window; those that were slept through, as with a machine, are left out. */
+static void plan_next(struct push *push)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), interval = push->options->interval_ns;
+
+	push->next_ns += interval;
+	if (push->next_ns <= now)
+		push->next_ns = now + interval;
+}
+
+/* Until the window ends, events are read as they come: the ring does not wait. */
+static void wait_for_window(struct push *push)
+{
+	uint64_t now;
+
+	while (!interrupted && (now = clock_ns(CLOCK_MONOTONIC)) < push->next_ns) {
+		if (export_targets_stdout_gone(&push->options->targets))
+			return;
+		export_ring_wait(&push->ring, push->next_ns - now);
+		if (push->options->no_events)
+			continue;
+		export_ring_update(&push->ring, push->transformer);
+		export_ring_read(&push->ring, push->transformer);
+	}
+}
+
+/*
+ * Beginning and end
+ */
+
+static int begin(struct push *push)
+{
+	struct transform_config config = TRANSFORM_DEFAULT_CONFIG;
+	const struct push_options *options = push->options;
+	int err;
+
+	config.thresholds = options->thresholds;
+	config.nr_thresholds = options->nr_thresholds;
+	if (options->stuck_ns)
+		config.stuck_ns = options->stuck_ns;
+	err = transform_sources_open(&push->sources);
+	if (!err)
+		err = transformer_new(&push->transformer, &config, &push->sources);
+	if (err) {
+		error("transforming: %s", strerror(-err));
+		return EXIT_FAILED;
+	}
+	export_ring_init(&push->ring, options->since_ns);
+	push->next_ns = clock_ns(CLOCK_MONOTONIC);
+	return EXIT_OK;
+}
+
+static void say_what_was_lost(const struct push *push)
+{
+	const struct transform_counters *c = transform_counters(push->transformer);
+
+	if (c->lost)
+		warning("%" PRIu64 " events were overwritten before they were read", c->lost);
+	if (c->dropped)
+		warning("%" PRIu64 " events of low severity were left out, since receivers did not "
+			"keep up", c->dropped);
+	if (push->ring.unknown)
+		warning("%" PRIu64 " events were of types that this program does not know",
+			push->ring.unknown);
+}
+
+int push_run(struct push_options *options)
+{
+	struct push push = { .options = options };
+	int status = begin(&push);
+
+	while (status == EXIT_OK && !interrupted &&
+	       !export_targets_stdout_gone(&options->targets)) {
+		end_window(&push);
+		plan_next(&push);
+		wait_for_window(&push);
+	}
+	if (status == EXIT_OK) {
+		/* The last one is shorter. */
+		end_window(&push);
+		say_what_was_lost(&push);
+	}
+	export_targets_stop(&options->targets, LAST_NS);
+	export_ring_close(&push.ring);
+	transformer_free(push.transformer);
+	transform_sources_close(&push.sources);
+	return status;
+}

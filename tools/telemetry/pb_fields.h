@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Looking into protobuf messages without knowing what they are: by their descriptors. */
+#ifndef MONAD_TELEMETRY_PB_FIELDS_H
+#define MONAD_TELEMETRY_PB_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <protobuf-c/protobuf-c.h>
+
+/*
+ * How many values the field has in @message that are worth saying: what is not set, or has
+ * its default where that cannot be told from not being set, has none.
+ */
+size_t pb_field_count(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field);
+
+/* Where value @i of them is. */
+const void *pb_field_value(const ProtobufCMessage *message,
+			   const ProtobufCFieldDescriptor *field, size_t i);
+
+/* "REGISTERED"; NULL for a number that is not known. */
+const char *pb_enum_name(const ProtobufCFieldDescriptor *field, int value);
+
+#endif /* MONAD_TELEMETRY_PB_FIELDS_H */
