@@ -10,6 +10,8 @@
 #include <monad/storage_event.h>
 #include <monad_event/event_iterator.h>
 
+#include "storage_names.h"
+
 struct storage_event {
 	struct monad_event_descriptor desc;
 	bool is_complete; /* which one of the two is there */
@@ -47,22 +49,8 @@ bool event_is_operation(unsigned int type);
 /* A struct monad_storage_call: of a task, and of no interest to others. */
 bool event_is_call(unsigned int type);
 
-/* "read", "write_zeroes", ... */
-const char *op_name(unsigned int op);
-/* -1 when there is no such operation. */
-int op_by_name(const char *name);
-
-/* "rq_complete", ... */
-const char *event_type_name(unsigned int type);
-
-/* "sync", ...; NULL where @bit has no name. */
-const char *flag_name(unsigned int bit);
-
 /* As the kernel's blk_fill_rwbs() writes it: "WS", "FF", "RM". At least 10 bytes. */
 #define RWBS_LEN 10
 void event_rwbs(unsigned int op, uint32_t flags, char rwbs[RWBS_LEN]);
-
-/* "ENODATA", ...; "E123" for what has no name. */
-const char *errno_name(unsigned int err);
 
 #endif /* MONAD_STORAGE_EVENT_H */

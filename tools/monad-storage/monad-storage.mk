@@ -4,18 +4,20 @@
 
 STORAGE_SRCS := $(wildcard tools/monad-storage/*.c)
 STORAGE_OBJS := $(STORAGE_SRCS:tools/monad-storage/%.c=$(O)/obj/monad-storage/%.o)
-STORAGE_CPPFLAGS = -Itools/monad-storage -Itools/lib -Ibpf -I$(O)/obj $(shell $(PKG_CONFIG) --cflags libbpf libmicrohttpd inih libdw)
-STORAGE_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libmicrohttpd inih libdw)
+STORAGE_CPPFLAGS = -Itools/monad-storage -Itools/transform -Itools/lib -Ibpf -I$(O)/obj $(PROTO_CPPFLAGS) $(shell $(PKG_CONFIG) --cflags libbpf libmicrohttpd inih libdw)
+# What the commands are made of besides their own files and what all tools share.
+STORAGE_PARTS = $(TRANSFORM_OBJS) $(PROTO_OBJS)
+STORAGE_LIBS = $(PROTO_LIBS) $(shell $(PKG_CONFIG) --libs libbpf libmicrohttpd inih libdw)
 
 TOOLS += $(O)/bin/monad-storage
 MAN8 += tools/monad-storage/monad-storage.8
 
 $(O)/obj/monad-storage/%.o: tools/monad-storage/%.c tools/monad-storage/monad-storage.mk \
-			    $(BPF_SKELETONS)
+			    $(BPF_SKELETONS) $(PROTO_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(STORAGE_CPPFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/bin/monad-storage: $(STORAGE_OBJS) $(TOOLS_LIB_OBJS) $(O)/lib/libmonad_event.a
+$(O)/bin/monad-storage: $(STORAGE_OBJS) $(STORAGE_PARTS) $(TOOLS_LIB_OBJS) $(O)/lib/libmonad_event.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(STORAGE_LIBS) $(LIB_LIBS) $(LDLIBS)
 

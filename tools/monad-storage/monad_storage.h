@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "xalloc.h"
 #include "output.h"
 
 #define MONAD_STORAGE_VERSION "1.0.0"
@@ -31,11 +32,6 @@ static inline uint64_t clock_ns(clockid_t clock)
 /* "monad-storage: message" and a newline, on stderr, safe for a terminal. */
 void __attribute__((format(printf, 1, 2))) error(const char *format, ...);
 void __attribute__((format(printf, 1, 2))) warning(const char *format, ...);
-
-/* malloc and friends that end the program when there is no memory. */
-void *xcalloc(size_t n, size_t size);
-void *xrealloc(void *old, size_t size);
-char *xstrdup(const char *text);
 
 /* The verbs; argv[0] is "monad-storage VERB". They return an exit status. */
 int cmd_start(int argc, char **argv);

@@ -15,34 +15,25 @@ const char *const task_kind_names[TASK_KINDS] = {
 	[TASK_BLOCK] = "block-latency",
 };
 
-static const struct {
-	const char *name;
-	enum task_kind kind;
-} call_ops[MONAD_STORAGE_CALL_COUNT] = {
-	[MONAD_STORAGE_CALL_READ] = { "read", TASK_VFS },
-	[MONAD_STORAGE_CALL_WRITE] = { "write", TASK_VFS },
-	[MONAD_STORAGE_CALL_FSYNC] = { "fsync", TASK_FSYNC },
-	[MONAD_STORAGE_CALL_FDATASYNC] = { "fdatasync", TASK_FSYNC },
-	[MONAD_STORAGE_CALL_SYNC_WRITE] = { "sync_write", TASK_FSYNC },
-	[MONAD_STORAGE_CALL_DSYNC_WRITE] = { "dsync_write", TASK_FSYNC },
-	[MONAD_STORAGE_CALL_MSYNC] = { "msync", TASK_FSYNC },
-	[MONAD_STORAGE_CALL_IO_URING_SYNC] = { "io_uring_sync", TASK_FSYNC },
-	[MONAD_STORAGE_CALL_OTHER_SYNC] = { "other_sync", TASK_FSYNC },
-	[MONAD_STORAGE_CALL_THROTTLE] = { "throttle", TASK_WRITEBACK },
-};
-
 static bool has_op(enum task_kind kind, unsigned int op)
 {
-	if (kind == TASK_BLOCK)
+	switch (kind) {
+	case TASK_VFS:
+		return op == MONAD_STORAGE_CALL_READ || op == MONAD_STORAGE_CALL_WRITE;
+	case TASK_FSYNC:
+		return op >= MONAD_STORAGE_CALL_FSYNC && op <= MONAD_STORAGE_CALL_OTHER_SYNC;
+	case TASK_WRITEBACK:
+		return op == MONAD_STORAGE_CALL_THROTTLE;
+	default:
 		return op < MONAD_STORAGE_OP_COUNT;
-	return op < MONAD_STORAGE_CALL_COUNT && call_ops[op].name && call_ops[op].kind == kind;
+	}
 }
 
 const char *task_op_name(enum task_kind kind, unsigned int op)
 {
 	if (!has_op(kind, op))
 		return "unknown";
-	return kind == TASK_BLOCK ? op_name(op) : call_ops[op].name;
+	return kind == TASK_BLOCK ? op_name(op) : call_name(op);
 }
 
 int task_op_by_name(enum task_kind kind, const char *name)

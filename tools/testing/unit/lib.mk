@@ -38,9 +38,9 @@ $(O)/unit/test_lib_new_file: UNIT_WRAP = -Wl,--wrap=open,--wrap=fsync,--wrap=syn
 # Parts of monad-storage: all of it but main().
 STORAGE_TESTS = $(O)/unit/test_lib_samples $(O)/unit/test_lib_http
 $(STORAGE_TESTS): private override CPPFLAGS += $(STORAGE_CPPFLAGS)
-$(STORAGE_TESTS): UNIT_OBJS = $(STORAGE_TEST_OBJS) $(TOOLS_LIB_OBJS) $(LIB_A) $(STORAGE_LIBS)
+$(STORAGE_TESTS): UNIT_OBJS = $(STORAGE_TEST_OBJS) $(STORAGE_PARTS) $(TOOLS_LIB_OBJS) $(LIB_A) $(STORAGE_LIBS)
 STORAGE_TEST_OBJS = $(filter-out %/main.o,$(STORAGE_OBJS))
-$(STORAGE_TESTS): $(STORAGE_OBJS) $(TOOLS_LIB_OBJS)
+$(STORAGE_TESTS): $(STORAGE_OBJS) $(STORAGE_PARTS) $(TOOLS_LIB_OBJS)
 
 # These act while a snapshot is taken, the second also where there is no O_TMPFILE.
 $(O)/unit/test_lib_snapshot_write: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2

@@ -4,8 +4,8 @@
  * them. What fills them in knows nothing of how they are written, and who writes them
  * nothing of what they are about.
  */
-#ifndef MONAD_STORAGE_FAMILIES_H
-#define MONAD_STORAGE_FAMILIES_H
+#ifndef MONAD_TOOLS_FAMILIES_H
+#define MONAD_TOOLS_FAMILIES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,4 +72,4 @@ void families_finish(struct families *families);
 
 void families_free(struct families *families);
 
-#endif /* MONAD_STORAGE_FAMILIES_H */
+#endif /* MONAD_TOOLS_FAMILIES_H */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "families.h"
-#include "monad_storage.h"
+#include "xalloc.h"
 
 void families_add(struct families *families, const struct family *what)
 {

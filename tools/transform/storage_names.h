@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the numbers of <monad/storage_event.h> are called. */
+#ifndef MONAD_STORAGE_NAMES_H
+#define MONAD_STORAGE_NAMES_H
+
+#include <monad/storage_event.h>
+
+/* "read", "write_zeroes", ... */
+const char *op_name(unsigned int op);
+/* -1 when there is no such operation. */
+int op_by_name(const char *name);
+
+/* Of enum monad_storage_call_op: "fsync", "throttle", ...; "unknown". */
+const char *call_name(unsigned int op);
+
+/* "rq_complete", ... */
+const char *event_type_name(unsigned int type);
+
+/* "sync", ...; NULL where @bit has no name. */
+const char *flag_name(unsigned int bit);
+
+/* "ENODATA", ...; "E123" for what has no name, until the next one that has none. */
+const char *errno_name(unsigned int err);
+
+#endif /* MONAD_STORAGE_NAMES_H */
