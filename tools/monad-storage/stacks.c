@@ -128,19 +128,6 @@ static unsigned int depth(const uint64_t frames[DEPTH])
 	return n;
 }
 
-/* Names of the tracepoint's own functions, and of the program's. */
-static bool is_tracing(const char *name)
-{
-	static const char *const own[] = { "bpf_prog_", "bpf_trace_run", "__bpf_trace_",
-					   "__traceiter_", "bpf_trampoline_", "bpf_get_stack" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		if (!strncmp(name, own[i], strlen(own[i])))
-			return true;
-	}
-	return false;
-}
-
 static const char *kernel_name(const struct stack *stack, unsigned int i, char name[SYMBOL_LEN])
 {
 	return symbols_kernel(stack->what.kernel[i], stack->what.text, name);
@@ -158,7 +145,7 @@ static unsigned int first_frame(const struct stack *stack, unsigned int n)
 	char name[SYMBOL_LEN];
 
 	for (unsigned int i = 0; i < n && i < 8; i++) {
-		if (is_tracing(kernel_name(stack, i, name)))
+		if (name_is_tracing(kernel_name(stack, i, name)))
 			first = i + 1;
 	}
 	return first;

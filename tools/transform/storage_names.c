@@ -105,6 +105,18 @@ const char *call_name(unsigned int op)
 	return op < MONAD_STORAGE_CALL_COUNT && call_names[op] ? call_names[op] : "unknown";
 }
 
+bool name_is_tracing(const char *function)
+{
+	static const char *const own[] = { "bpf_prog_", "bpf_trace_run", "__bpf_trace_",
+					   "__traceiter_", "bpf_trampoline_", "bpf_get_stack" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		if (!strncmp(function, own[i], strlen(own[i])))
+			return true;
+	}
+	return false;
+}
+
 const char *errno_name(unsigned int err)
 {
 	static _Thread_local char unnamed[16];

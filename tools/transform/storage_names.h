@@ -3,6 +3,8 @@
 #ifndef MONAD_STORAGE_NAMES_H
 #define MONAD_STORAGE_NAMES_H
 
+#include <stdbool.h>
+
 #include <monad/storage_event.h>
 
 /* "read", "write_zeroes", ... */
@@ -18,6 +20,9 @@ const char *event_type_name(unsigned int type);
 
 /* "sync", ...; NULL where @bit has no name. */
 const char *flag_name(unsigned int bit);
+
+/* Is the function of that name one of the tracepoint's own, or of the program behind it? */
+bool name_is_tracing(const char *function);
 
 /* "ENODATA", ...; "E123" for what has no name, until the next one that has none. */
 const char *errno_name(unsigned int err);

@@ -58,7 +58,15 @@ struct transform_sources {
 				 uint64_t sector);
 	const char *(*cgroup_path)(void *arg, uint64_t id);
 	uint64_t (*mount_namespace)(void *arg, uint32_t pid); /* 0: not known */
-	/* The symbol at an address, and its distance from there; NULL if not known. */
+	/*
+	 * The stack with that number, as of the event @seqno. Only asked for what did not
+	 * come as an event before, as for tasks.
+	 */
+	const struct monad_storage_stack *(*stack)(void *arg, uint32_t id, uint64_t seqno);
+	/*
+	 * The symbol at an address, and its distance from there; NULL if not known. Then,
+	 * if @module is, the distance is from where that begins.
+	 */
 	const char *(*symbol)(void *arg, const struct monad_storage_stack *stack,
 			      uint64_t address, bool user, const char **module,
 			      uint64_t *offset);
@@ -144,13 +152,17 @@ const struct transform_counters *transform_counters(const struct transformer *tr
 /*
  * For tasks, which have been asked for and keep what others trim: one event, with what the
  * sources know of it. Strings and stacks go to @dictionary, which may be NULL: then they are
- * left out. NULL if there is no memory; monad__event_wrapper__free_unpacked(event, NULL).
+ * left out; else it begins as monad__dictionary__init() makes it, and only this adds to it.
+ * NULL if there is no memory; monad__event_wrapper__free_unpacked(event, NULL).
  */
 Monad__EventWrapper *transform_task_event(const struct transform_sources *sources,
 					  const struct raw_event *event, const char *task_id,
 					  uint64_t slow_ns, Monad__Dictionary *dictionary);
 
-/* "slow_io", "io_error", ...: why an event is notable; NULL if it is not. */
+/*
+ * Why an event is notable: "error", "timeout", "retry", "flush", "fsync", "slow", "throttle",
+ * "unseen"; NULL if it is not. @slow_ns 0: block events as what recorded them marked them.
+ */
 const char *transform_reason_class(const struct raw_event *event, uint64_t slow_ns);
 
 #endif /* MONAD_TRANSFORM_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* An event in a line for people. */
+#ifndef TRANSFORM_MESSAGE_H
+#define TRANSFORM_MESSAGE_H
+
+#include "wire.h"
+
+#define MESSAGE_LEN 512
+
+/* @made: the payload, with the names in it. Returns @text. */
+const char *message_make(const struct wire_event *event, const Monad__StorageEvent *made,
+			 char text[MESSAGE_LEN]);
+
+#endif /* TRANSFORM_MESSAGE_H */
