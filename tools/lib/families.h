@@ -40,6 +40,7 @@ struct family {
 	bool nano;        /* values, sums and bounds are in billionths of the unit */
 	const uint64_t *bounds; /* of a histogram, ascending, the last one is not infinite */
 	size_t nr_bounds;
+	uint64_t since_ns; /* what it counts from, if not what all others do; or 0 */
 
 	struct sample *samples;
 	size_t nr_samples;

@@ -85,40 +85,61 @@ struct transform_config {
 	size_t nr_thresholds;
 	uint64_t stuck_ns;         /* under way for so long: a timeout, ended or not */
 	unsigned int per_kind;     /* events of the same kind in one window that are sent */
-	unsigned int per_window;   /* all events in one window that are sent */
-	unsigned int victims;      /* at most so many in an event */
-	bool attribution;          /* who it was: needs sources */
+	unsigned int per_window;   /* all events in one window that are sent, 1 to 10000 */
+	unsigned int victims;      /* at most so many in an event, 0 to 16 */
+	unsigned int cgroups;      /* in each family, the others are one: "other" */
+	bool attribution;          /* who it was, from where, and who had to wait */
 };
 
 #define TRANSFORM_DEFAULT_CONFIG { \
 	.stuck_ns = 30000000000, .per_kind = 5, .per_window = 200, .victims = 5, \
-	.attribution = true }
+	.cgroups = 20, .attribution = true }
 
+/*
+ * At the end of each window, each event that was notable was sent, truncated or dropped:
+ * notable is the sum of these three.
+ */
 struct transform_counters {
 	uint64_t events;    /* taken in */
-	uint64_t notable;   /* of those: more than a number in a metric */
+	uint64_t notable;   /* more than a number in a metric; also what was in flight may be */
 	uint64_t sent;      /* in batches */
 	uint64_t truncated; /* others of the same kind stand for them */
 	uint64_t sampled;   /* of those: left out under pressure only */
 	uint64_t dropped;   /* of low severity, left out under pressure */
 	uint64_t lost;      /* as transform_lost() was told */
+	uint64_t metrics_skipped; /* windows without metrics, under pressure */
+	uint64_t tasks_refused;   /* as transform_task_refused() was told */
+	uint64_t series_left_out; /* of metrics, beyond what there is room for */
 	unsigned int level; /* of degradation, now: 0 to 4 */
 };
 
 struct transformer;
 
-/* 0 or -errno. @sources is copied. */
+/*
+ * 0, -ENOMEM, or -EINVAL for a configuration without sense. @sources, which may be NULL, is
+ * copied.
+ */
 int transformer_new(struct transformer **transformer, const struct transform_config *config,
 		    const struct transform_sources *sources);
 void transformer_free(struct transformer *transformer);
 
+/*
+ * Of any type: stacks before what came from them. Calls that belong to a task are counted
+ * only, they go to who asked for the task.
+ */
 void transform_event(struct transformer *transformer, const struct raw_event *event);
 
-/* All that is under way now; in place of what was said before. */
+/*
+ * All that is under way now, in place of what was said before. Who has to wait because of
+ * an event is looked for when it comes, and in the last of these before the batch.
+ */
 void transform_inflight(struct transformer *transformer, const struct raw_inflight *ios,
 			size_t nr);
 
-/* Everything that is counted, now. Under pressure it may be left out: see below. */
+/*
+ * Everything that is counted, now; again within a window, in place of what was said before.
+ * Under pressure it may be left out: see below.
+ */
 void transform_metrics(struct transformer *transformer, const struct families *families,
 		       uint64_t time_ns);
 
@@ -138,11 +159,16 @@ void transform_pressure(struct transformer *transformer, unsigned int permille);
 /* Is this the time for metrics? False in windows that have none because of the pressure. */
 bool transform_wants_metrics(const struct transformer *transformer);
 bool transform_refuses_tasks(const struct transformer *transformer);
+/* One was. */
+void transform_task_refused(struct transformer *transformer);
+
+/* Adds what it has to say of itself: monad_storage_telemetry_*. */
+void transform_families(const struct transformer *transformer, struct families *families);
 
 /*
  * Ends the window: what is to be said of it, to be given back to transform_batch_free();
- * session, sequence and losses of exporters are not filled in. NULL if there is no memory:
- * then it stays for the next one.
+ * session, sequence and the losses of exporters, which they add to those of their own, are
+ * not filled in. NULL if there is no memory: then it stays for the next one.
  */
 Monad__TelemetryBatch *transform_batch(struct transformer *transformer, uint64_t now_ns);
 void transform_batch_free(Monad__TelemetryBatch *batch);

@@ -175,7 +175,8 @@ static bool fill_in(const struct making *m, Monad__StorageEvent *to)
 		return false;
 	return set_texts(m, to) && set_device(m, to) && set_actor(m, to) && set_victims(m, to) &&
 	       set_flags(m, to) &&
-	       cgroup_path(m, event->facts->charged_cgroup_id, &to->charged_cgroup);
+	       (!event->attribution ||
+		cgroup_path(m, event->facts->charged_cgroup_id, &to->charged_cgroup));
 }
 
 Monad__EventWrapper *wire_make(const struct wire_event *event,
