@@ -4,6 +4,7 @@
 
 #include "format.h"
 #include "message.h"
+#include "storage_names.h"
 #include "text.h"
 
 static void append_duration(char text[MESSAGE_LEN], const char *before, uint64_t ns)
@@ -58,7 +59,7 @@ static void append_outcome(char text[MESSAGE_LEN], const struct wire_event *even
 			   const Monad__StorageEvent *made)
 {
 	if (made->error)
-		text_append(text, MESSAGE_LEN, " failed: %s", made->reason);
+		text_append(text, MESSAGE_LEN, " failed: %s", errno_name(made->error));
 	else if (event->reason == REASON_UNSEEN)
 		text_append(text, MESSAGE_LEN, ": its end was not seen");
 	else if (event->reason == REASON_RETRY)

@@ -61,16 +61,16 @@ static bool is_valid(const struct transform_config *config)
 static int copy_thresholds(struct transform_config *config)
 {
 	const size_t nr = config->nr_thresholds;
-	struct transform_threshold *copy;
+	struct transform_threshold *copy = NULL;
 
-	if (!nr)
-		return 0;
-	copy = calloc(nr, sizeof(*copy));
+	if (nr)
+		copy = calloc(nr, sizeof(*copy));
 	if (copy)
 		memcpy(copy, config->thresholds, nr * sizeof(*copy));
+	/* The caller's is not ours to give back. */
 	config->thresholds = copy;
 	if (!copy)
-		return -ENOMEM;
+		return nr ? -ENOMEM : 0;
 	qsort(copy, nr, sizeof(*copy), compare_thresholds);
 	return 0;
 }

@@ -42,6 +42,14 @@ $(STORAGE_TESTS): UNIT_OBJS = $(STORAGE_TEST_OBJS) $(STORAGE_PARTS) $(TOOLS_LIB_
 STORAGE_TEST_OBJS = $(filter-out %/main.o,$(STORAGE_OBJS))
 $(STORAGE_TESTS): $(STORAGE_OBJS) $(STORAGE_PARTS) $(TOOLS_LIB_OBJS)
 
+# The transformer, all of it.
+TRANSFORM_TESTS = $(patsubst tools/testing/unit/%.c,$(O)/unit/%,$(wildcard tools/testing/unit/test_lib_transform_*.c))
+$(TRANSFORM_TESTS): private override CPPFLAGS += -Itools/transform -Itools/lib $(PROTO_CPPFLAGS)
+$(TRANSFORM_TESTS): UNIT_OBJS = $(TRANSFORM_OBJS) $(PROTO_OBJS) $(TOOLS_LIB_OBJS) $(PROTO_LIBS)
+$(TRANSFORM_TESTS): $(TRANSFORM_OBJS) $(PROTO_OBJS) $(TOOLS_LIB_OBJS)
+# Has memory run out.
+$(O)/unit/test_lib_transform_memory: UNIT_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 # These act while a snapshot is taken, the second also where there is no O_TMPFILE.
 $(O)/unit/test_lib_snapshot_write: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2
 $(O)/unit/test_lib_snapshot_file: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2,--wrap=openat \
