@@ -9,7 +9,7 @@
 
 struct symbol {
 	uint64_t address;
-	char *name;
+	char *name; /* with its NUL, then that of the module, or "" */
 };
 
 static struct symbol *symbols;
@@ -22,8 +22,9 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static bool add(uint64_t address, const char *name)
+static bool add(uint64_t address, const char *name, const char *module)
 {
+	const size_t length = strlen(name) + 1;
 	struct symbol *more;
 
 	if (nr == room) {
@@ -34,23 +35,30 @@ static bool add(uint64_t address, const char *name)
 		symbols = more;
 	}
 	symbols[nr].address = address;
-	symbols[nr].name = strdup(name);
-	return symbols[nr].name && ++nr;
+	symbols[nr].name = malloc(length + strlen(module) + 1);
+	if (!symbols[nr].name)
+		return false;
+	memcpy(symbols[nr].name, name, length);
+	memcpy(symbols[nr].name + length, module, strlen(module) + 1);
+	return ++nr;
 }
 
 void kallsyms_load(void)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
-	char line[1024], name[512], type;
+	char line[1024], name[512], module[128], type;
 	uint64_t address;
+	int fields;
 
 	if (!file)
 		return;
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "%" SCNx64 " %c %511s", &address, &type, name) == 3 && address &&
-		    (type == 't' || type == 'T' || type == 'w' || type == 'W') &&
-		    !add(address, name))
+	while (fgets(line, sizeof(line), file)) {
+		fields = sscanf(line, "%" SCNx64 " %c %511s %127s", &address, &type, name, module);
+		if (fields < 3 || !address || !strchr("tTwW", type))
+			continue;
+		if (!add(address, name, fields == 4 ? module : ""))
 			break;
+	}
 	fclose(file);
 	qsort(symbols, nr, sizeof(*symbols), by_address);
 }
@@ -85,9 +93,10 @@ uint64_t kallsyms_address(const char *wanted)
 	return address;
 }
 
-const char *kallsyms_find(uint64_t address)
+bool kallsyms_look_up(uint64_t address, struct kallsyms_function *function)
 {
 	size_t low = 0, high = nr, middle;
+	const char *module;
 
 	while (low < high) {
 		middle = (low + high) / 2;
@@ -96,5 +105,18 @@ const char *kallsyms_find(uint64_t address)
 		else
 			high = middle;
 	}
-	return low ? symbols[low - 1].name : NULL;
+	if (!low)
+		return false;
+	function->name = symbols[low - 1].name;
+	module = function->name + strlen(function->name) + 1;
+	function->module = *module ? module : NULL;
+	function->start = symbols[low - 1].address;
+	return true;
+}
+
+const char *kallsyms_find(uint64_t address)
+{
+	struct kallsyms_function function;
+
+	return kallsyms_look_up(address, &function) ? function.name : NULL;
 }

@@ -124,6 +124,14 @@ void disk_event_name(const char *name, char *event_name, size_t size)
 	}
 }
 
+bool disk_there(uint32_t dev)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", dev >> 20, dev & 0xfffff);
+	return !access(path, F_OK);
+}
+
 void disk_name(uint32_t dev, char *name, size_t size)
 {
 	char path[64], link[PATH_MAX];

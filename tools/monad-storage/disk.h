@@ -3,6 +3,7 @@
 #ifndef MONAD_STORAGE_DISK_H
 #define MONAD_STORAGE_DISK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,9 @@ unsigned int disk_partitions(uint32_t dev, uint32_t *partitions, unsigned int ma
 
 /* What events call a disk of that name, cut to fit: "cciss!c0d0". */
 void disk_event_name(const char *name, char *event_name, size_t size);
+
+/* Is there one of that number? */
+bool disk_there(uint32_t dev);
 
 /* Writes the name of a disk, or "major:minor" when there is none (any more); printable. */
 void disk_name(uint32_t dev, char *name, size_t size);

@@ -21,21 +21,33 @@ static const char *hex(uint64_t address, char name[SYMBOL_LEN])
 	return name;
 }
 
-const char *symbols_kernel(uint64_t address, uint64_t text, char name[SYMBOL_LEN])
+static bool loaded;
+
+bool symbols_find_kernel(uint64_t address, uint64_t text, struct symbol *symbol)
 {
 	static uint64_t own_text;
-	static bool loaded;
-	const char *symbol;
+	struct kallsyms_function function;
 
 	if (!loaded) {
 		kallsyms_load();
 		own_text = kallsyms_address("_stext");
 		loaded = true;
 	}
-	symbol = text == own_text ? kallsyms_find(address) : NULL;
-	if (!symbol)
+	if (text != own_text || !kallsyms_look_up(address, &function))
+		return false;
+	symbol->function = function.name;
+	symbol->module = function.module;
+	symbol->offset = address - function.start;
+	return true;
+}
+
+const char *symbols_kernel(uint64_t address, uint64_t text, char name[SYMBOL_LEN])
+{
+	struct symbol symbol;
+
+	if (!symbols_find_kernel(address, text, &symbol))
 		return hex(address, name);
-	snprintf(name, SYMBOL_LEN, "%s", symbol);
+	snprintf(name, SYMBOL_LEN, "%s", symbol.function);
 	return name;
 }
 
@@ -43,14 +55,19 @@ const char *symbols_kernel(uint64_t address, uint64_t text, char name[SYMBOL_LEN
  * Processes
  */
 
+/* More are not kept: the one that was not asked for longest goes. */
+#define MAX_PROCESSES 256
+
 struct process {
 	uint32_t tgid;
+	uint64_t used; /* when, in numbers of questions */
 	uint64_t started_ns; /* since 1970; UINT64_MAX: it is gone */
 	Dwfl *dwfl;	     /* NULL: nothing to be known of it */
 };
 
-static struct process *processes;
+static struct process processes[MAX_PROCESSES];
 static size_t nr_processes;
+static uint64_t questions;
 
 /* Symbol tables of the files themselves: nothing is searched for or downloaded. */
 static int no_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
@@ -117,57 +134,78 @@ static Dwfl *look_at(uint32_t tgid)
 
 static struct process *find(uint32_t tgid)
 {
-	struct process *more;
+	struct process *process = processes;
 
 	for (size_t i = 0; i < nr_processes; i++) {
-		if (processes[i].tgid == tgid)
+		if (processes[i].tgid == tgid) {
+			processes[i].used = ++questions;
 			return &processes[i];
+		}
+		if (processes[i].used < process->used)
+			process = &processes[i];
 	}
-	more = realloc(processes, (nr_processes + 1) * sizeof(*processes));
-	if (!more)
-		return NULL;
-	processes = more;
-	more += nr_processes++;
-	more->tgid = tgid;
-	more->started_ns = start_of(tgid);
-	more->dwfl = more->started_ns == UINT64_MAX ? NULL : look_at(tgid);
-	return more;
+	if (nr_processes < MAX_PROCESSES)
+		process = &processes[nr_processes++];
+	else if (process->dwfl)
+		dwfl_end(process->dwfl);
+	process->tgid = tgid;
+	process->used = ++questions;
+	process->started_ns = start_of(tgid);
+	process->dwfl = process->started_ns == UINT64_MAX ? NULL : look_at(tgid);
+	return process;
+}
+
+bool symbols_find_user(uint32_t tgid, uint64_t address, uint64_t epoch_ns, struct symbol *symbol)
+{
+	struct process *process = find(tgid);
+	Dwfl_Module *module;
+	Dwarf_Addr begin;
+	GElf_Off offset;
+	GElf_Sym sym;
+
+	/* A second more: the boot time is whole seconds. */
+	if (!process->dwfl || process->started_ns > epoch_ns + NSEC_PER_SEC)
+		return false;
+	/* A return address may be behind the last instruction of a function. */
+	module = dwfl_addrmodule(process->dwfl, address - 1);
+	if (!module)
+		return false;
+	symbol->module = dwfl_module_info(module, NULL, &begin, NULL, NULL, NULL, NULL, NULL);
+	symbol->function = dwfl_module_addrinfo(module, address - 1, &offset, &sym, NULL, NULL,
+						NULL);
+	symbol->offset = symbol->function ? offset + 1 : address - begin;
+	return true;
 }
 
 const char *symbols_user(uint32_t tgid, uint64_t address, uint64_t epoch_ns,
 			 char name[SYMBOL_LEN])
 {
-	const char *symbol, *file, *slash;
-	struct process *process = find(tgid);
-	Dwfl_Module *module;
-	Dwarf_Addr begin;
+	struct symbol symbol;
+	const char *slash;
 
-	/* A second more: the boot time is whole seconds. */
-	if (!process || !process->dwfl || process->started_ns > epoch_ns + NSEC_PER_SEC)
+	if (!symbols_find_user(tgid, address, epoch_ns, &symbol))
 		return hex(address, name);
-	/* A return address may be behind the last instruction of a function. */
-	module = dwfl_addrmodule(process->dwfl, address - 1);
-	if (!module)
-		return hex(address, name);
-	symbol = dwfl_module_addrname(module, address - 1);
-	if (symbol) {
-		snprintf(name, SYMBOL_LEN, "%s", symbol);
+	if (symbol.function) {
+		snprintf(name, SYMBOL_LEN, "%s", symbol.function);
 		return name;
 	}
-	file = dwfl_module_info(module, NULL, &begin, NULL, NULL, NULL, NULL, NULL);
-	slash = file ? strrchr(file, '/') : NULL;
-	snprintf(name, SYMBOL_LEN, "%s+0x%" PRIx64, slash ? slash + 1 : file ? file : "?",
-		 address - begin);
+	slash = symbol.module ? strrchr(symbol.module, '/') : NULL;
+	snprintf(name, SYMBOL_LEN, "%s+0x%" PRIx64,
+		 slash ? slash + 1 : symbol.module ? symbol.module : "?", symbol.offset);
 	return name;
 }
 
-void symbols_free(void)
+void symbols_forget_processes(void)
 {
 	while (nr_processes) {
 		if (processes[--nr_processes].dwfl)
 			dwfl_end(processes[nr_processes].dwfl);
 	}
-	free(processes);
-	processes = NULL;
+}
+
+void symbols_free(void)
+{
+	symbols_forget_processes();
 	kallsyms_free();
+	loaded = false;
 }

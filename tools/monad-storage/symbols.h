@@ -6,10 +6,22 @@
 #ifndef MONAD_STORAGE_SYMBOLS_H
 #define MONAD_STORAGE_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define SYMBOL_LEN 128
+
+/* Where an address is; what is at the pointers is good until the next call of any of these. */
+struct symbol {
+	const char *function; /* NULL: not known; then the offset is that in the module */
+	const char *module;   /* the file, or "[nvme]"; NULL: the kernel itself, or not known */
+	uint64_t offset;
+};
+
+/* False if nothing is known: the same conditions as below. */
+bool symbols_find_kernel(uint64_t address, uint64_t text, struct symbol *symbol);
+bool symbols_find_user(uint32_t tgid, uint64_t address, uint64_t epoch_ns, struct symbol *symbol);
 
 /*
  * The kernel function that @address is in, as of the boot where _stext was at @text, or
@@ -23,6 +35,9 @@ const char *symbols_kernel(uint64_t address, uint64_t text, char name[SYMBOL_LEN
  */
 const char *symbols_user(uint32_t tgid, uint64_t address, uint64_t epoch_ns,
 			 char name[SYMBOL_LEN]);
+
+/* Looks at processes anew from here on: they may have loaded more code, or be others. */
+void symbols_forget_processes(void);
 
 void symbols_free(void);
 

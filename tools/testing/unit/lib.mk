@@ -36,14 +36,15 @@ $(O)/unit/test_lib_new_file: UNIT_WRAP = -Wl,--wrap=open,--wrap=fsync,--wrap=syn
 	-Wl,--wrap=renameat2,--wrap=link,--wrap=linkat
 
 # Parts of monad-storage: all of it but main().
-STORAGE_TESTS = $(O)/unit/test_lib_samples $(O)/unit/test_lib_http
+STORAGE_TESTS = $(O)/unit/test_lib_samples $(O)/unit/test_lib_http $(O)/unit/test_lib_sources \
+		$(O)/unit/test_lib_transform_ring
 $(STORAGE_TESTS): private override CPPFLAGS += $(STORAGE_CPPFLAGS)
 $(STORAGE_TESTS): UNIT_OBJS = $(STORAGE_TEST_OBJS) $(STORAGE_PARTS) $(TOOLS_LIB_OBJS) $(LIB_A) $(STORAGE_LIBS)
 STORAGE_TEST_OBJS = $(filter-out %/main.o,$(STORAGE_OBJS))
 $(STORAGE_TESTS): $(STORAGE_OBJS) $(STORAGE_PARTS) $(TOOLS_LIB_OBJS)
 
 # The transformer, all of it.
-TRANSFORM_TESTS = $(patsubst tools/testing/unit/%.c,$(O)/unit/%,$(wildcard tools/testing/unit/test_lib_transform_*.c))
+TRANSFORM_TESTS = $(filter-out $(STORAGE_TESTS),$(filter $(O)/unit/test_lib_transform_%,$(UNIT_LIB_TESTS)))
 $(TRANSFORM_TESTS): private override CPPFLAGS += -Itools/transform -Itools/lib $(PROTO_CPPFLAGS)
 $(TRANSFORM_TESTS): UNIT_OBJS = $(TRANSFORM_OBJS) $(PROTO_OBJS) $(TOOLS_LIB_OBJS) $(PROTO_LIBS)
 $(TRANSFORM_TESTS): $(TRANSFORM_OBJS) $(PROTO_OBJS) $(TOOLS_LIB_OBJS)
