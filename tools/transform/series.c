@@ -265,7 +265,9 @@ static bool take_family(struct series_table *now, const struct family *family, u
 		entry = series_get(now, family, &labels, &full);
 		if (!entry && !full)
 			return false;
-		if (!entry) {
+		/* Two families of one name that are not alike cannot be added up. */
+		if (!entry || entry->family->type != family->type ||
+		    entry->family->nr_bounds != family->nr_bounds) {
 			now->left_out++;
 			continue;
 		}

@@ -131,10 +131,13 @@ static uint32_t *find_place(const struct series_table *table, const char *key, s
 
 	for (;; at++) {
 		uint32_t *place = &table->index[at % INDEX_SIZE];
-		const struct series_entry *entry = &table->entries[*place - 1];
+		const struct series_entry *entry;
 
-		if (!*place || (entry->hash == hash && entry->key_size == size &&
-				!memcmp(entry->key, key, size)))
+		if (!*place)
+			return place;
+		entry = &table->entries[*place - 1];
+		if (entry->hash == hash && entry->key_size == size &&
+		    !memcmp(entry->key, key, size))
 			return place;
 	}
 }

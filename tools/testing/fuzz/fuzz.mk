@@ -5,7 +5,7 @@
 # sees its branches.
 
 FUZZ_DIR := tools/testing/fuzz
-FUZZ_TARGETS := ring snapshot config
+FUZZ_TARGETS := ring snapshot config transform
 FUZZ_BINS := $(FUZZ_TARGETS:%=$(O)/fuzz/fuzz_%)
 
 FUZZ_FLAGS = -std=gnu11 -g -O1 -fno-omit-frame-pointer $(WARNINGS) $(CPPFLAGS) \
@@ -26,11 +26,34 @@ $(O)/fuzz/lib/%_schema_hash.o: $(O)/obj/%_schema_hash.c
 	$(CLANG) $(FUZZ_FLAGS) -c -o $@ $<
 
 $(O)/fuzz/fuzz_%: $(FUZZ_DIR)/fuzz_%.c $(FUZZ_DIR)/fuzz_input.h $(FUZZ_LIB_OBJS)
-	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -MMD -MP -o $@ $< $(FUZZ_LIB_OBJS) $(LIB_LIBS)
+	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -MMD -MP -o $@ $< $(FUZZ_OBJS) $(FUZZ_LIB_OBJS) \
+		$(LIB_LIBS) $(FUZZ_LIBS)
 
 # The module's own source, over a little of the kernel's headers; they come first.
 $(O)/fuzz/fuzz_config: CPPFLAGS := -I$(FUZZ_DIR)/kernel $(CPPFLAGS)
 $(O)/fuzz/fuzz_config: kmod/config.c kmod/config.h $(wildcard $(FUZZ_DIR)/kernel/linux/*.h)
+
+# The transformer, with what it is made of.
+FUZZ_TRANSFORM_OBJS = $(TRANSFORM_OBJS:$(O)/obj/%=$(O)/fuzz/%) $(PROTO_OBJS:$(O)/obj/%=$(O)/fuzz/%) \
+		      $(TOOLS_LIB_OBJS:$(O)/obj/%=$(O)/fuzz/%)
+FUZZ_TRANSFORM_FLAGS = -Itools/transform -Itools/lib $(PROTO_CPPFLAGS)
+
+$(O)/fuzz/fuzz_transform: private override CPPFLAGS += $(FUZZ_TRANSFORM_FLAGS)
+$(O)/fuzz/fuzz_transform: FUZZ_OBJS = $(FUZZ_TRANSFORM_OBJS)
+$(O)/fuzz/fuzz_transform: FUZZ_LIBS = $(PROTO_LIBS)
+$(O)/fuzz/fuzz_transform: $(FUZZ_TRANSFORM_OBJS)
+
+$(O)/fuzz/transform/%.o: tools/transform/%.c $(PROTO_HEADERS) $(FUZZ_DIR)/fuzz.mk
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_FLAGS) $(FUZZ_TRANSFORM_FLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/fuzz/tools-lib/%.o: tools/lib/%.c $(FUZZ_DIR)/fuzz.mk
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/fuzz/proto/%.o: $(O)/obj/proto/%.c $(PROTO_HEADERS)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_FLAGS) $(PROTO_CPPFLAGS) -c -o $@ $<
 
 $(O)/fuzz/seeds: $(FUZZ_DIR)/seeds.c tools/testing/unit/snapshot_frame.h
 	@mkdir -p $(@D)
@@ -38,6 +61,6 @@ $(O)/fuzz/seeds: $(FUZZ_DIR)/seeds.c tools/testing/unit/snapshot_frame.h
 
 fuzz: $(FUZZ_BINS) $(O)/fuzz/seeds
 
--include $(wildcard $(O)/fuzz/*.d $(O)/fuzz/lib/*.d)
+-include $(wildcard $(O)/fuzz/*.d $(O)/fuzz/lib/*.d $(O)/fuzz/transform/*.d $(O)/fuzz/tools-lib/*.d)
 
 .PHONY: fuzz

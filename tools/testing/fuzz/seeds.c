@@ -3,7 +3,7 @@
  * Inputs for the fuzz targets to begin with, so that they need not find out by chance
  * what a snapshot looks like:
  *
- *	seeds DIRECTORY		makes DIRECTORY/{ring,snapshot,config}/...
+ *	seeds DIRECTORY		makes DIRECTORY/{ring,snapshot,config,transform}/...
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -108,9 +108,38 @@ static void make_config_seeds(void)
 	}
 }
 
+/* A configuration, windows of sound events, all that is in flight, metrics; see its target. */
+static void make_transform_seeds(void)
+{
+	static const uint8_t config[] = "\1\0\0\0\1\0\3\24\2\2\1\0\0\20\0\0\0\2\1";
+	static const uint8_t event[] = "\6\0\0\6\1\0\0\1\0\0\0\0\4\5\1\2\3\7";
+	static const uint8_t scan[] = "\1\2\0\0\1\0\0\1\2\3\4\0\0\0\0\2\1\3\3\4";
+	static const uint8_t metrics[] = "\2\1\2\0\0\3\1\1\0\0\0\0\0\0\0\2\2\0\0\0\0\0\0\0";
+	uint8_t seed[1024];
+	size_t size = 0;
+
+#define PUT(piece) memcpy(seed + size, piece, sizeof(piece) - 1), size += sizeof(piece) - 1
+	PUT(config);
+	for (int i = 0; i < 20; i++) {
+		PUT(event);
+		seed[size - 1] = (uint8_t)i;
+	}
+	save("transform", "events", seed, size);
+	PUT(scan);
+	PUT("\4\1\0");
+	save("transform", "scan", seed, size);
+	PUT(metrics);
+	PUT("\4\2\0");
+	PUT(metrics);
+	PUT("\3\204\3");
+	PUT(event);
+	save("transform", "all", seed, size);
+#undef PUT
+}
+
 int main(int argc, char **argv)
 {
-	static const char *const targets[] = {"", "ring", "snapshot", "config"};
+	static const char *const targets[] = {"", "ring", "snapshot", "config", "transform"};
 	char path[PATH_MAX];
 
 	if (argc != 2) {
@@ -128,5 +157,6 @@ int main(int argc, char **argv)
 	make_ring_seeds();
 	make_snapshot_seeds();
 	make_config_seeds();
+	make_transform_seeds();
 	return 0;
 }
