@@ -179,7 +179,7 @@ static bool add_events(struct making *making)
 	}
 	if (batch->n_spontaneous_events)
 		qsort(batch->spontaneous_events, batch->n_spontaneous_events,
-		      sizeof(*batch->spontaneous_events), compare_times);
+		      sizeof(void *), compare_times);
 	return true;
 }
 

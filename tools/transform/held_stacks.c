@@ -7,7 +7,7 @@
 /* The few places there are for that number. */
 static struct held_stack **places(struct held_stacks *stacks, uint32_t id)
 {
-	uint32_t hash = id * 0x9e3779b1U >> 16;
+	size_t hash = id * 0x9e3779b1U >> 16;
 
 	return &stacks->stacks[hash % (HELD_STACKS / HELD_STACKS_ALIKE) * HELD_STACKS_ALIKE];
 }

@@ -4,7 +4,7 @@
 
 #include "series_table.h"
 
-#define INDEX_SIZE (2 * SERIES_MAX)
+#define INDEX_SIZE (2UL * SERIES_MAX)
 
 struct series_table *series_table_new(uint64_t time_ns)
 {

@@ -33,7 +33,7 @@ static void count_device(struct under_way *under_way, uint32_t major, uint32_t m
 			return;
 		}
 	}
-	if (under_way->nr_devices == UNDER_WAY_DEVICES / 4 * 3)
+	if (under_way->nr_devices == UNDER_WAY_DEVICES / 2)
 		return;
 	under_way->nr_devices++;
 	device->major = major;

@@ -7,8 +7,8 @@
 
 /* So many I/Os are looked at, those that have been there too long first. */
 #define UNDER_WAY_MAX 16384
-/* Devices whose I/Os are counted; a power of two, of which three quarters are used. */
-#define UNDER_WAY_DEVICES 4096
+/* Devices whose I/Os are counted; a power of two, of which half are used. */
+#define UNDER_WAY_DEVICES 4096UL
 
 struct under_way_device {
 	uint32_t major;

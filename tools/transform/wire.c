@@ -32,7 +32,8 @@ static bool set_device(const struct making *m, Monad__StorageEvent *to)
 
 	if (!facts->dev_major && !facts->dev_minor)
 		return true;
-	device = to->device = malloc(sizeof(*device));
+	device = malloc(sizeof(*device));
+	to->device = device;
 	if (!device)
 		return false;
 	monad__storage_device__init(device);
@@ -63,8 +64,8 @@ static Monad__StorageActor *new_actor(const struct making *m, const struct victi
 	actor->tgid = who->tgid;
 	actor->cgroup_id = who->cgroup_id;
 	actor->mount_namespace = who->mount_namespace;
-	actor->kernel_thread = who->flags & MONAD_STORAGE_F_KTHREAD;
-	actor->issuer = who->flags & MONAD_STORAGE_F_ACTOR_ISSUER;
+	actor->kernel_thread = !!(who->flags & MONAD_STORAGE_F_KTHREAD);
+	actor->issuer = !!(who->flags & MONAD_STORAGE_F_ACTOR_ISSUER);
 	if (text_set_n(&actor->comm, who->comm, sizeof(who->comm)) &&
 	    cgroup_path(m, who->cgroup_id, &actor->cgroup))
 		return actor;

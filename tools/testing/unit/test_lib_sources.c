@@ -33,7 +33,8 @@ static void test_mounts(void)
 	waitpid(child, NULL, 0);
 	eq_u64(sources.mount_namespace(sources.arg, child), 0, "nor who is gone");
 	/* One that comes to the place of another. */
-	eq_u64(sources.mount_namespace(sources.arg, getpid() + 1024 * 4096U), 0, "one is not another");
+	eq_u64(sources.mount_namespace(sources.arg, getpid() + 1024 * 4096U), 0,
+	       "one is not another");
 	eq_u64(sources.mount_namespace(sources.arg, getpid()), st.st_ino, "nor the other the one");
 }
 

@@ -57,7 +57,7 @@ static const Monad__MetricWrapper *find(const Monad__TelemetryBatch *batch, cons
 	return NULL;
 }
 
-static void is(const Monad__MetricWrapper *metric, double value, double delta, uint64_t window_ns,
+static void eq(const Monad__MetricWrapper *metric, double value, double delta, uint64_t window_ns,
 	       const char *what)
 {
 	if (!ok(metric, "%s: is there", what))
@@ -94,24 +94,24 @@ static void test_windows(void)
 	const Monad__MetricWrapper *m;
 
 	m = count(t, &batch, 1000, 5, 0);
-	is(m, 1000, 0, 0, "the first time, nothing is known of the window");
+	eq(m, 1000, 0, 0, "the first time, nothing is known of the window");
 	ok(m && m->start_ns == 5 && m->time_ns == NOW &&
 	   m->type == MONAD__METRIC_TYPE__METRIC_TYPE_COUNTER && !strcmp(m->help, "Help.") &&
 	   !*m->unit, "what it is, and since when it counts");
-	is(count(t, &batch, 1010, 5, 10), 1010, 10, 10 * SECOND, "then what was added");
-	is(count(t, &batch, 1010, 5, 11), 1010, 0, SECOND, "or nothing");
-	is(count(t, &batch, 1009, 5, 12), 1009, 0, 0, "one that went back is not known");
-	is(count(t, &batch, 1012, 5, 13), 1012, 3, SECOND, "and goes on from there");
-	is(count(t, &batch, 7, NOW + 15 * SECOND, 17), 7, 7, 2 * SECOND,
+	eq(count(t, &batch, 1010, 5, 10), 1010, 10, 10 * SECOND, "then what was added");
+	eq(count(t, &batch, 1010, 5, 11), 1010, 0, SECOND, "or nothing");
+	eq(count(t, &batch, 1009, 5, 12), 1009, 0, 0, "one that went back is not known");
+	eq(count(t, &batch, 1012, 5, 13), 1012, 3, SECOND, "and goes on from there");
+	eq(count(t, &batch, 7, NOW + 15 * SECOND, 17), 7, 7, 2 * SECOND,
 	   "one that began anew has all it has since then");
-	is(count(t, &batch, 9, NOW + 15 * SECOND, 18), 9, 2, SECOND, "and goes on");
-	is(count(t, &batch, 5000, NOW + 19 * SECOND, 20), 5000, 5000, SECOND,
+	eq(count(t, &batch, 9, NOW + 15 * SECOND, 18), 9, 2, SECOND, "and goes on");
+	eq(count(t, &batch, 5000, NOW + 19 * SECOND, 20), 5000, 5000, SECOND,
 	   "also if it is beyond where it was");
-	is(count(t, &batch, 6000, NOW + 1 * SECOND, 21), 6000, 0, 0,
+	eq(count(t, &batch, 6000, NOW + 1 * SECOND, 21), 6000, 0, 0,
 	   "a beginning that is no later than what was seen before is not known");
-	is(count(t, &batch, 6001, NOW + 1 * SECOND, 21), 6001, 0, 0, "nor is a time that stands");
-	is(count(t, &batch, 6005, NOW + 1 * SECOND, 20), 6005, 0, 0, "or goes back");
-	is(count(t, &batch, UINT64_MAX, NOW + 1 * SECOND, 30), (double)UINT64_MAX,
+	eq(count(t, &batch, 6001, NOW + 1 * SECOND, 21), 6001, 0, 0, "nor is a time that stands");
+	eq(count(t, &batch, 6005, NOW + 1 * SECOND, 20), 6005, 0, 0, "or goes back");
+	eq(count(t, &batch, UINT64_MAX, NOW + 1 * SECOND, 30), (double)UINT64_MAX,
 	   (double)(UINT64_MAX - 6005), 10 * SECOND, "all that fits");
 	transform_batch_free(batch);
 	batch = end_window(t);
@@ -132,7 +132,7 @@ static void test_twice_in_a_window(void)
 	families_sample(&families, 15, 0);
 	transform_metrics(t, &families, NOW + 5 * SECOND);
 	families_free(&families);
-	is(count(t, &batch, 22, 5, 10), 22, 12, 10 * SECOND, "the later ones are for all of it");
+	eq(count(t, &batch, 22, 5, 10), 22, 12, 10 * SECOND, "the later ones are for all of it");
 	eq_u64(batch->n_metrics, 1, "in place of the earlier ones");
 	transform_batch_free(batch);
 	transformer_free(t);
@@ -155,9 +155,9 @@ static void test_new_series(void)
 	add_family(&families, FAMILY_COUNTER, "ring_events");
 	families_sample(&families, 1000000, 0);
 	batch = hand_over(t, &families, 10);
-	is(find(batch, "errors", "device", "sda"), 2, 2, 10 * SECOND,
+	eq(find(batch, "errors", "device", "sda"), 2, 2, 10 * SECOND,
 	   "a series that is new began in the window");
-	is(find(batch, "ring_events", NULL, NULL), 1000000, 0, 0,
+	eq(find(batch, "ring_events", NULL, NULL), 1000000, 0, 0,
 	   "but not where nobody looked before");
 	transform_batch_free(batch);
 	transformer_free(t);
@@ -178,7 +178,7 @@ static void test_gauges(void)
 		families_sample(&families, 250000000, 0);
 		batch = hand_over(t, &families, i);
 		m = find(batch, "ratio", NULL, NULL);
-		is(m, 0.25, 0, 0, "a gauge");
+		eq(m, 0.25, 0, 0, "a gauge");
 		ok(m && m->type == MONAD__METRIC_TYPE__METRIC_TYPE_GAUGE && !m->start_ns &&
 		   !strcmp(m->unit, "ratio"), "has no beginning");
 		transform_batch_free(batch);
@@ -208,7 +208,7 @@ static void test_histograms(void)
 		sample->buckets[1] = 9;
 		batch = hand_over(t, &families, i);
 	}
-	is(find(batch, "time_seconds", "device", "sda"), 11, 1, SECOND, "a histogram's count");
+	eq(find(batch, "time_seconds", "device", "sda"), 11, 1, SECOND, "a histogram's count");
 	if (batch->n_metrics)
 		h = batch->metrics[0]->histogram;
 	if (ok(h && h->n_bounds == 2 && h->n_buckets == 3, "a bucket more than bounds")) {
@@ -253,9 +253,9 @@ static void test_labels(void)
 	families_sample(&families, 8, 1, "comm", "z\xff");
 	batch = hand_over(t, &families, 0);
 	eq_u64(batch->n_metrics, 3, "labels that can have any value are not kept");
-	is(find(batch, "things", "device", "sda"), 3, 0, 0, "what they told apart is added up");
-	is(find(batch, "things", "device", "sdb"), 4, 0, 0, "the rest is left alone");
-	is(find(batch, "oldest", NULL, NULL), 9, 0, 0, "or the largest is taken");
+	eq(find(batch, "things", "device", "sda"), 3, 0, 0, "what they told apart is added up");
+	eq(find(batch, "things", "device", "sdb"), 4, 0, 0, "the rest is left alone");
+	eq(find(batch, "oldest", NULL, NULL), 9, 0, 0, "or the largest is taken");
 	eq_u64(find(batch, "things", "device", "sdb")->n_labels, 1, "one label is left");
 	transform_batch_free(batch);
 	transformer_free(t);
@@ -335,28 +335,28 @@ static void test_cgroups(void)
 
 	batch = have(t, first, 5, 0);
 	eq_u64(batch->n_metrics, 8, "two cgroups, the others, and what is none");
-	is(of(batch, "/a", "read"), 100, 0, 0, "the largest");
-	is(of(batch, "/b", "write"), 0, 0, 0, "and the second one, in all it has");
-	is(of(batch, "other", "read"), 30, 0, 0, "the others are one");
-	is(of(batch, "other", "write"), 10, 0, 0, "in each respect");
+	eq(of(batch, "/a", "read"), 100, 0, 0, "the largest");
+	eq(of(batch, "/b", "write"), 0, 0, 0, "and the second one, in all it has");
+	eq(of(batch, "other", "read"), 30, 0, 0, "the others are one");
+	eq(of(batch, "other", "write"), 10, 0, 0, "in each respect");
 	transform_batch_free(batch);
 	/* /c overtakes /b, /e is new. */
 	batch = have(t, second, 5, 10);
 	ok(!of(batch, "/b", "read"), "one that is overtaken goes to the others");
-	is(of(batch, "/c", "read"), 220, 200, 10 * SECOND, "the one that came has all it had");
-	is(of(batch, "other", "read"), 30 + 2 + 1 + 5, 8, 10 * SECOND,
+	eq(of(batch, "/c", "read"), 220, 200, 10 * SECOND, "the one that came has all it had");
+	eq(of(batch, "other", "read"), 30 + 2 + 1 + 5, 8, 10 * SECOND,
 	   "the others go on by what they added, never back");
-	is(of(batch, "other", "write"), 10, 0, 10 * SECOND, "or nothing");
+	eq(of(batch, "other", "write"), 10, 0, 10 * SECOND, "or nothing");
 	transform_batch_free(batch);
 	/* And back. */
 	batch = have(t, third, 5, 20);
-	is(of(batch, "/b", "read"), 1052, 1000, 10 * SECOND, "back again, what was added is known");
-	is(of(batch, "other", "read"), 38 + 3, 3, 10 * SECOND, "of the others, too");
+	eq(of(batch, "/b", "read"), 1052, 1000, 10 * SECOND, "back again, what was added is known");
+	eq(of(batch, "other", "read"), 38 + 3, 3, 10 * SECOND, "of the others, too");
 	transform_batch_free(batch);
 	/* Recorded anew. */
 	batch = have(t, first, NOW + 25 * SECOND, 30);
-	is(of(batch, "/a", "read"), 100, 100, 5 * SECOND, "a recording that began anew");
-	is(of(batch, "other", "read"), 30, 30, 5 * SECOND, "others begin anew, too");
+	eq(of(batch, "/a", "read"), 100, 100, 5 * SECOND, "a recording that began anew");
+	eq(of(batch, "other", "read"), 30, 30, 5 * SECOND, "others begin anew, too");
 	transform_batch_free(batch);
 	transformer_free(t);
 }
@@ -373,8 +373,8 @@ static void test_others_come(void)
 	ok(!of(batch, "other", "read"), "two of two: there are no others");
 	transform_batch_free(batch);
 	batch = have(t, second, 5, 10);
-	is(of(batch, "/c", "read"), 200, 200, 10 * SECOND, "one that is new");
-	is(of(batch, "other", "read"), 1, 1, 10 * SECOND,
+	eq(of(batch, "/c", "read"), 200, 200, 10 * SECOND, "one that is new");
+	eq(of(batch, "other", "read"), 1, 1, 10 * SECOND,
 	   "one that is among others now brings what it added only");
 	transform_batch_free(batch);
 	transformer_free(t);
@@ -392,14 +392,14 @@ static void test_removed(void)
 
 	transform_batch_free(have(t, first, 5, 0));
 	batch = have(t, second, 5, 10);
-	is(of(batch, "(removed)", "read"), 1903, 3, 10 * SECOND,
+	eq(of(batch, "(removed)", "read"), 1903, 3, 10 * SECOND,
 	   "what a removed cgroup had is nothing that was added");
 	transform_batch_free(batch);
 	batch = have(t, third, 5, 20);
-	is(of(batch, "(removed)", "read"), 1904, 1, 10 * SECOND, "then it goes on");
+	eq(of(batch, "(removed)", "read"), 1904, 1, 10 * SECOND, "then it goes on");
 	transform_batch_free(batch);
 	batch = have(t, fourth, 5, 30);
-	is(of(batch, "(removed)", "read"), 1900, 0, 0, "never less than nothing");
+	eq(of(batch, "(removed)", "read"), 1900, 0, 0, "never less than nothing");
 	transform_batch_free(batch);
 	transformer_free(t);
 }
@@ -412,7 +412,7 @@ static void test_all_cgroups_are_others(void)
 	Monad__TelemetryBatch *batch = have(t, had, 5, 0);
 
 	eq_u64(batch->n_metrics, 4, "none of its own");
-	is(of(batch, "other", "read"), 150, 0, 0, "all are others");
+	eq(of(batch, "other", "read"), 150, 0, 0, "all are others");
 	transform_batch_free(batch);
 	transformer_free(t);
 }
@@ -484,7 +484,7 @@ static void test_too_many(void)
 	add_family(&families, FAMILY_COUNTER, "things");
 	families_sample(&families, SERIES_MAX + 99, 1, "device", "sd016483");
 	batch = hand_over(t, &families, 2);
-	is(find(batch, "things", "device", "sd016483"), SERIES_MAX + 99, 0, 0,
+	eq(find(batch, "things", "device", "sd016483"), SERIES_MAX + 99, 0, 0,
 	   "of what was left out, nothing is known");
 	transform_batch_free(batch);
 	transformer_free(t);
@@ -508,12 +508,12 @@ static void test_less_often(void)
 	}
 	ok(transform_wants_metrics(t), "the fourth one has");
 	m = count(t, &batch, 110, 5, 4);
-	is(m, 110, 10, 4 * SECOND, "and they are for all four");
+	eq(m, 110, 10, 4 * SECOND, "and they are for all four");
 	ok(!transform_wants_metrics(t), "then again not");
 	eq_u64(transform_counters(t)->metrics_skipped, 3, "which is counted");
 	transform_pressure(t, 0);
 	ok(transform_wants_metrics(t), "until the pressure is gone");
-	is(count(t, &batch, 111, 5, 5), 111, 1, SECOND, "at once");
+	eq(count(t, &batch, 111, 5, 5), 111, 1, SECOND, "at once");
 	transform_batch_free(batch);
 	transformer_free(t);
 }
@@ -534,7 +534,7 @@ static void test_own_counters(void)
 		begin(&families, NOW + i * SECOND - SECOND / 2);
 		transform_families(t, &families);
 		batch = hand_over(t, &families, i);
-		is(find(batch, "monad_storage_telemetry_events", NULL, NULL), 3 * (i + 1), 3 * i,
+		eq(find(batch, "monad_storage_telemetry_events", NULL, NULL), 3 * (i + 1), 3 * i,
 		   i * SECOND, "its own counter");
 		transform_batch_free(batch);
 	}
