@@ -51,6 +51,12 @@ $(TRANSFORM_TESTS): $(TRANSFORM_OBJS) $(PROTO_OBJS) $(TOOLS_LIB_OBJS)
 # Has memory run out.
 $(O)/unit/test_lib_transform_memory: UNIT_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
+# Of the exporters, which know nothing of storage.
+EXPORT_TESTS = $(patsubst tools/testing/unit/%.c,$(O)/unit/%,$(wildcard tools/testing/unit/test_lib_export_*.c))
+$(EXPORT_TESTS): private override CPPFLAGS += -Itools/telemetry -Itools/lib $(PROTO_CPPFLAGS)
+$(EXPORT_TESTS): UNIT_OBJS = $(TELEMETRY_OBJS) $(PROTO_OBJS) $(TOOLS_LIB_OBJS) $(TELEMETRY_LIBS) $(PROTO_LIBS)
+$(EXPORT_TESTS): $(TELEMETRY_OBJS) $(PROTO_OBJS) $(TOOLS_LIB_OBJS)
+
 # These act while a snapshot is taken, the second also where there is no O_TMPFILE.
 $(O)/unit/test_lib_snapshot_write: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2
 $(O)/unit/test_lib_snapshot_file: UNIT_WRAP = -Wl,--wrap=ZSTD_compressStream2,--wrap=openat \
