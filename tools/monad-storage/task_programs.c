@@ -154,7 +154,7 @@ static void set_options(struct storage_task *skel, const struct task_options *op
 {
 	struct timespec tick;
 
-	skel->rodata->self = getpid();
+	skel->rodata->self = options->self ? options->self : (uint32_t)getpid();
 	skel->rodata->filter_devices = options->nr_devs > 0;
 	skel->rodata->filter_pids = options->nr_pids > 0;
 	skel->rodata->ops = options->ops ? options->ops : ~0U;

@@ -134,7 +134,7 @@ static void print_text(const struct task_options *options, const struct task_res
 
 	printf("\n%s, %s, ended by %s; slow is %s and more; %s\n", task_kind_names[options->kind],
 	       human_span(results->window_ns, span), results->ended_by,
-	       human_duration(options->slow_ns, slow), task_reason(options, results));
+	       human_duration(options->slow_ns, slow), results->reason);
 	printf("  %-14s %10s %6s %8s %8s %8s %8s %8s %8s\n", "OP", "COUNT", "BYTES", "ERRORS",
 	       "SLOW", "AVERAGE", "P50", "P99", "MAX");
 	for (unsigned int op = 0; op < TASK_OPS; op++) {
@@ -240,7 +240,7 @@ static void print_json(struct json_writer *json, const struct task_options *opti
 	json_string_field(json, "type", "summary");
 	json_string_field(json, "kind", task_kind_names[options->kind]);
 	json_string_field(json, "ended_by", results->ended_by);
-	json_string_field(json, "reason", task_reason(options, results));
+	json_string_field(json, "reason", results->reason);
 	json_u64_field(json, "began_ns", results->began_ns);
 	json_u64_field(json, "window_ns", results->window_ns);
 	json_u64_field(json, "slow_ns", options->slow_ns);
