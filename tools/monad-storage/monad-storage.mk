@@ -4,10 +4,10 @@
 
 STORAGE_SRCS := $(wildcard tools/monad-storage/*.c)
 STORAGE_OBJS := $(STORAGE_SRCS:tools/monad-storage/%.c=$(O)/obj/monad-storage/%.o)
-STORAGE_CPPFLAGS = -Itools/monad-storage -Itools/transform -Itools/lib -Ibpf -I$(O)/obj $(PROTO_CPPFLAGS) $(shell $(PKG_CONFIG) --cflags libbpf libmicrohttpd inih libdw)
+STORAGE_CPPFLAGS = -Itools/monad-storage -Itools/transform -Itools/telemetry -Itools/lib -Ibpf -I$(O)/obj $(PROTO_CPPFLAGS) $(shell $(PKG_CONFIG) --cflags libbpf libmicrohttpd inih libdw)
 # What the commands are made of besides their own files and what all tools share.
-STORAGE_PARTS = $(TRANSFORM_OBJS) $(PROTO_OBJS)
-STORAGE_LIBS = $(PROTO_LIBS) $(shell $(PKG_CONFIG) --libs libbpf libmicrohttpd inih libdw)
+STORAGE_PARTS = $(TRANSFORM_OBJS) $(TELEMETRY_OBJS) $(PROTO_OBJS)
+STORAGE_LIBS = $(PROTO_LIBS) $(TELEMETRY_LIBS) -pthread $(shell $(PKG_CONFIG) --libs libbpf libmicrohttpd inih libdw)
 
 TOOLS += $(O)/bin/monad-storage
 MAN8 += tools/monad-storage/monad-storage.8

@@ -87,6 +87,7 @@ struct task_results {
 	/* Of the events: */
 	uint64_t shown;
 	uint64_t missed; /* written, and overwritten before they were read */
+	uint64_t unsent; /* read, and not taken by who asked for them */
 	struct task_event slowest[TASK_SLOWEST];
 	unsigned int nr_slowest;
 };
