@@ -10,6 +10,7 @@
 #include "monad_storage.h"
 #include "parse.h"
 #include "task.h"
+#include "task_ask.h"
 #include "task_print.h"
 #include "task_run.h"
 
@@ -27,7 +28,8 @@ static const char doc[] =
 	"EXAMPLES\n"
 	"  monad-storage task fsync-latency -d sda --min-latency 20ms\n"
 	"  monad-storage task vfs-latency -p 1234 --duration 1m --sample-rate 100\n"
-	"  monad-storage task writeback-pressure --json\n";
+	"  monad-storage task writeback-pressure --json\n"
+	"  monad-storage task fsync-latency --socket " DEFAULT_SOCKET "\n";
 
 enum { KEY_MIN_LATENCY = 0x300, KEY_JSON };
 
@@ -41,6 +43,8 @@ static const struct argp_option argp_options[] = {
 	{ "min-latency", KEY_MIN_LATENCY, "TIME", 0,
 	  "Print only what took at least that long, as 500us or 10ms", 1 },
 	{ "ring", 'r', "NAME", 0, "Ring to use (" DEFAULT_RING ")", 2 },
+	{ "socket", 'S', "PATH", 0,
+	  "Let 'monad-storage serve' do it, which listens there: takes no root", 2 },
 	{ "json", KEY_JSON, NULL, 0, "One JSON object a line", 2 },
 	{ "verbose", 'v', NULL, 0, "Say what libbpf says", 2 },
 	{}
@@ -49,6 +53,7 @@ static const struct argp_option argp_options[] = {
 struct arguments {
 	struct task_options options;
 	const char *kind;
+	const char *socket; /* NULL: here */
 	const char *ops[TASK_OPS];
 	unsigned int nr_ops;
 };
@@ -117,6 +122,9 @@ static void finish_arguments(struct argp_state *state, struct arguments *args)
 	if (o->kind == TASK_BLOCK && o->ring)
 		argp_error(state, "block-latency reads the ring that is recorded to; "
 			   "--ring is for the others");
+	if (args->socket && (o->ring || o->verbose))
+		argp_error(state, "--ring and --verbose are for tasks that run here, not for "
+			   "those of a server (--socket)");
 	o->slow_ns = o->min_latency_ns ? o->min_latency_ns : TASK_SLOW_NS;
 }
 
@@ -155,6 +163,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'r':
 		o->ring = arg;
 		return 0;
+	case 'S':
+		args->socket = arg;
+		return 0;
 	case KEY_JSON:
 		o->json = true;
 		return 0;
@@ -188,6 +199,8 @@ int cmd_task(int argc, char **argv)
 	struct task_printer printer;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	if (args.socket)
+		return task_ask(&args.options, args.socket);
 	bpf_log_begin(args.options.verbose);
 	if (bpf_check_system("a task"))
 		return EXIT_FAILED;
