@@ -248,12 +248,11 @@ static void look_at_tasks(struct server *server)
 
 static short client_events(const struct client *client)
 {
-	bool listens = !client->closing && !client->half_closed &&
-		       client_waiting(client) < WAITING_MOST;
+	int events = client_waiting(client) ? POLLOUT : 0;
 
-	if (client_waiting(client))
-		return listens ? POLLIN | POLLOUT : POLLOUT;
-	return listens ? POLLIN : 0;
+	if (!client->closing && !client->half_closed && client_waiting(client) < WAITING_MOST)
+		events |= POLLIN;
+	return (short)events;
 }
 
 /* The listening socket, clients, what tasks say, their processes: each where it always is. */
@@ -267,7 +266,7 @@ static unsigned int fill_polls(struct server *server)
 	for (unsigned int i = 0; i < options->max_clients; i++) {
 		struct client *client = &server->clients[i];
 
-		*p++ = (struct pollfd){ client->fd, client->fd < 0 ? 0 : client_events(client), 0 };
+		*p++ = (struct pollfd){ client->fd, client_events(client), 0 };
 	}
 	for (unsigned int i = 0; i < SERVER_MAX_TASKS; i++) {
 		struct server_task *task = &server->tasks[i];
