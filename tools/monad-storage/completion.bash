@@ -29,7 +29,7 @@ _monad_storage()
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		_monad_storage_reply "start stop status trace replay report top latency cgroups errors inflight task export \
+		_monad_storage_reply "start stop status trace replay report top latency cgroups errors inflight task serve export \
 			--help --version"
 		return
 	fi
@@ -61,7 +61,10 @@ _monad_storage()
 	--events)
 		_monad_storage_reply "all ends notable"
 		return ;;
-	--textfile | -f | --config)
+	-g | --group)
+		_monad_storage_reply "$(cut -d: -f1 /etc/group)"
+		return ;;
+	--textfile | -f | --config | -S | --socket)
 		compopt -o filenames 2>/dev/null
 		while read -r word; do
 			COMPREPLY+=("$word")
@@ -77,7 +80,7 @@ _monad_storage()
 		return ;;
 	--min-latency | --min-age | --since | --until | -m | --max-inflight | -s | --max-series | \
 	-c | --max-cgroups | -n | --rows | --slow | --sample | --max-rate | -t | --duration | \
-	--max-events | --sample-rate)
+	--max-events | --sample-rate | --max-tasks)
 		return ;;
 	esac
 	if [[ ${COMP_WORDS[1]} == task && $cur != -* ]]; then
@@ -103,7 +106,8 @@ _monad_storage()
 	errors) _monad_storage_reply "--device --op --json --help" ;;
 	task)
 		_monad_storage_reply "--duration --max-events --sample-rate --device --pid --op --min-latency \
-			--ring --json --verbose --help" ;;
+			--ring --socket --json --verbose --help" ;;
+	serve) _monad_storage_reply "--socket --group --max-tasks --help" ;;
 	export) _monad_storage_reply "--prometheus --once --textfile --help" ;;
 	inflight) _monad_storage_reply "--device --op --min-age --json --help" ;;
 	esac

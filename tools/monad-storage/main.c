@@ -25,6 +25,7 @@ static const struct {
 	{ "replay", cmd_replay, "print or sum up I/O that happened before" },
 	{ "report", cmd_report, "write a page of what happened: latencies over time, who, errors" },
 	{ "task", cmd_task, "look into reads, fsyncs or writeback for a while, then sum up" },
+	{ "serve", cmd_serve, "take tasks over a socket" },
 	{ "export", cmd_export, "serve metrics to Prometheus" },
 };
 

@@ -32,7 +32,8 @@ install-monad-storage-completion:
 # Neither enabled nor started. Settings that are there already stay as they are.
 install-monad-storage-unit:
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)
-	for unit in monad-storage.service monad-storage-exporter.service; do \
+	for unit in monad-storage.service monad-storage-exporter.service \
+		    monad-storage-tasks.service monad-storage-tasks.socket; do \
 		sed 's|/usr/local/sbin|$(SBINDIR)|; s|/etc/|$(SYSCONFDIR)/|' packaging/$$unit \
 			>$(DESTDIR)$(UNITDIR)/$$unit && \
 		chmod 644 $(DESTDIR)$(UNITDIR)/$$unit || exit; \

@@ -29,6 +29,9 @@ static inline uint64_t clock_ns(clockid_t clock)
 /* The default ring. */
 #define DEFAULT_RING "monad_ring"
 
+/* Where tasks are asked for. */
+#define DEFAULT_SOCKET "/run/monad-storage.sock"
+
 /* "monad-storage: message" and a newline, on stderr, safe for a terminal. */
 void __attribute__((format(printf, 1, 2))) error(const char *format, ...);
 void __attribute__((format(printf, 1, 2))) warning(const char *format, ...);
@@ -46,6 +49,7 @@ int cmd_trace(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_task(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 
 #endif /* MONAD_STORAGE_H */

@@ -98,9 +98,8 @@ void stacks_free(struct stacks *stacks)
 }
 
 /* The last one before the I/O, or, where that is overwritten, the first one after it. */
-static const struct stack *find(const struct stacks *stacks, const struct storage_event *event)
+static const struct stack *find_id(const struct stacks *stacks, uint32_t id, uint64_t seqno)
 {
-	uint32_t id = event->is_complete ? event->complete.stack : 0;
 	const struct stack *found = NULL;
 
 	if (!id)
@@ -113,10 +112,23 @@ static const struct stack *find(const struct stacks *stacks, const struct storag
 		if (stack->what.id != id)
 			continue;
 		found = stack;
-		if (stack->seqno < event->desc.seqno)
+		if (stack->seqno < seqno)
 			break;
 	}
 	return found;
+}
+
+static const struct stack *find(const struct stacks *stacks, const struct storage_event *event)
+{
+	return find_id(stacks, event->is_complete ? event->complete.stack : 0, event->desc.seqno);
+}
+
+const struct monad_storage_stack *stacks_find(const struct stacks *stacks, uint32_t id,
+					      uint64_t seqno)
+{
+	const struct stack *stack = find_id(stacks, id, seqno);
+
+	return stack ? &stack->what : NULL;
 }
 
 static unsigned int depth(const uint64_t frames[DEPTH])

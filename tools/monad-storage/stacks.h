@@ -17,6 +17,10 @@ void stacks_free(struct stacks *stacks);
 void stacks_add(struct stacks *stacks, struct monad_event_iterator *iter,
 		const struct monad_event_descriptor *desc);
 
+/* The one with that number, as of the event @seqno; NULL if it is not there (any more). */
+const struct monad_storage_stack *stacks_find(const struct stacks *stacks, uint32_t id,
+					      uint64_t seqno);
+
 /* Below its line: a line for each function, innermost first. */
 void stacks_print(const struct stacks *stacks, const struct storage_event *event);
 

@@ -21,6 +21,16 @@ extern const char *const task_kind_names[TASK_KINDS];
 
 #define TASK_MAX_DISKS 64
 
+/* What may be asked for, on the command line and elsewhere; and what is if nothing else is. */
+#define TASK_MIN_DURATION_NS 100000000ULL
+#define TASK_MAX_DURATION_NS 600000000000ULL
+#define TASK_DURATION_NS 10000000000ULL
+#define TASK_MAX_EVENTS 1000000
+#define TASK_EVENTS 10000
+#define TASK_MAX_SAMPLE_RATE 1000000
+/* What is slow without a least latency. */
+#define TASK_SLOW_NS 10000000ULL
+
 struct task_options {
 	enum task_kind kind;
 	const char *ring;
@@ -34,6 +44,9 @@ struct task_options {
 	uint32_t pids[MONAD_TASK_PIDS];
 	unsigned int nr_pids;
 	uint32_t ops; /* a bit each: monad_storage_op for TASK_BLOCK, else _call_op; 0: all */
+	uint32_t self; /* process whose calls are not looked at, for it is told of them; 0: this */
+	/* It does not begin if the ring is overwritten sooner than that; 0: it does anyway. */
+	uint64_t least_lap_ns;
 	bool json;
 	bool verbose;
 };
@@ -59,7 +72,8 @@ struct task_device {
 };
 
 struct task_results {
-	const char *ended_by;
+	const char *ended_by; /* "duration", "max_events", "interrupt", "recording", ... */
+	const char *reason; /* as task_reason() says */
 	uint64_t began_ns; /* CLOCK_REALTIME */
 	uint64_t window_ns;
 	/* All that matched, events or not; by the numbers of the kind's operations */
@@ -73,12 +87,16 @@ struct task_results {
 	/* Of the events: */
 	uint64_t shown;
 	uint64_t missed; /* written, and overwritten before they were read */
+	uint64_t unsent; /* read, and not taken by who asked for them */
 	struct task_event slowest[TASK_SLOWEST];
 	unsigned int nr_slowest;
 };
 
 /* "read", "fsync", ...; those of blocks are op_name()'s. */
 const char *task_op_name(enum task_kind kind, unsigned int op);
+/* TASK_KINDS if there is none of that name. */
+enum task_kind task_kind_by_name(const char *name);
+
 /* -1 if the kind has no such operation. */
 int task_op_by_name(enum task_kind kind, const char *name);
 /* All that a kind has, with commas, for messages. */

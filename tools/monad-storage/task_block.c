@@ -128,6 +128,17 @@ bool task_block_take(struct task_block *block, const struct task_options *option
 	return counter[MONAD_TASK_RECORDED] > results->shown;
 }
 
+bool task_block_over(struct task_block *block)
+{
+	struct monad_storage_session session;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now < block->look_ns)
+		return false;
+	block->look_ns = now + NSEC_PER_SEC / 4;
+	return pins_read_session(&session) || session.started_ns != block->started_ns;
+}
+
 void task_block_end(const struct task_block *block, struct task_results *results)
 {
 	struct monad_storage_session session;

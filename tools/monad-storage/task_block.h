@@ -13,6 +13,7 @@ struct task_block {
 	uint64_t started_ns;   /* of the recording */
 	uint64_t not_recorded; /* as the recording counted before */
 	uint64_t nr_sampled;
+	uint64_t look_ns;      /* when to look next whether it is still there */
 };
 
 /* Finds the recording. 0, or -1 after a message that there is none, or not of that disk. */
@@ -22,6 +23,9 @@ int task_block_begin(struct task_block *block, const struct task_options *option
 bool task_block_take(struct task_block *block, const struct task_options *options,
 		     struct task_results *results, struct reader *reader,
 		     const struct monad_event_descriptor *desc, struct task_event *event);
+
+/* Whether the recording was ended; looks now and then only. */
+bool task_block_over(struct task_block *block);
 
 /* What was lost meanwhile; a warning if the recording was ended. */
 void task_block_end(const struct task_block *block, struct task_results *results);

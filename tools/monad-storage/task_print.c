@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "disk.h"
 #include "human.h"
@@ -93,4 +95,62 @@ void task_print_event(struct json_writer *json, enum task_kind kind,
 		print_call_json(json, kind, &event->desc, &event->call);
 	else
 		print_call(kind, &event->desc, &event->call);
+}
+
+/*
+ * The output of a task that runs in this process
+ */
+
+static struct task_printer *printer(struct task_output *output)
+{
+	return (struct task_printer *)output;
+}
+
+static void print_begin(struct task_output *output, uint32_t id)
+{
+	task_print_begin(printer(output)->json, printer(output)->options->kind, id);
+	fflush(stdout);
+}
+
+static void print_one(struct task_output *output, const struct task_event *event)
+{
+	task_print_event(printer(output)->json, printer(output)->options->kind, event);
+}
+
+bool task_output_gone(void)
+{
+	struct pollfd output = { .fd = STDOUT_FILENO };
+
+	return ferror(stdout) ||
+	       (poll(&output, 1, 0) == 1 && output.revents & (POLLERR | POLLHUP | POLLNVAL));
+}
+
+static uint64_t flush_now(struct task_output *output)
+{
+	fflush(stdout);
+	return UINT64_MAX;
+}
+
+static const char *print_gone(struct task_output *output)
+{
+	return task_output_gone() ? "output" : NULL;
+}
+
+static void print_end(struct task_output *output, const struct task_results *results)
+{
+	task_print_summary(printer(output)->json, printer(output)->options, results);
+}
+
+void task_printer_init(struct task_printer *p, const struct task_options *options)
+{
+	p->output = (struct task_output){
+		.begin = print_begin,
+		.event = print_one,
+		.idle = flush_now,
+		.gone = print_gone,
+		.end = print_end,
+	};
+	p->options = options;
+	json_init(&p->writer, stdout, false);
+	p->json = options->json ? &p->writer : NULL;
 }

@@ -4,7 +4,20 @@
 #define MONAD_STORAGE_TASK_PRINT_H
 
 #include "json_writer.h"
-#include "task.h"
+#include "task_run.h"
+
+/* All of it, on stdout. */
+struct task_printer {
+	struct task_output output; /* for task_run() */
+	const struct task_options *options;
+	struct json_writer writer;
+	struct json_writer *json; /* &writer, or NULL */
+};
+
+void task_printer_init(struct task_printer *printer, const struct task_options *options);
+
+/* Whether who reads stdout has gone away. */
+bool task_output_gone(void);
 
 /* Above the events, once it has begun: the head of the table, or {"type":"begin",...}. */
 void task_print_begin(struct json_writer *json, enum task_kind kind, uint32_t task_id);

@@ -58,6 +58,15 @@ const char *task_op_list(enum task_kind kind, char *buf, size_t size)
 	return buf;
 }
 
+enum task_kind task_kind_by_name(const char *name)
+{
+	enum task_kind kind = 0;
+
+	while (kind < TASK_KINDS && strcmp(name, task_kind_names[kind]) != 0)
+		kind++;
+	return kind;
+}
+
 uint64_t task_event_latency(const struct task_event *event)
 {
 	return event->is_call ? event->call.latency_ns : event->block.complete.total_ns;

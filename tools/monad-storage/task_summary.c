@@ -5,6 +5,7 @@
 #include "human.h"
 #include "monad_storage.h"
 #include "printable.h"
+#include "task_outcomes.h"
 #include "task_print.h"
 
 #define DEVICES_SHOWN 5
@@ -12,19 +13,18 @@
 /* What is not among the events, or not in the sums. */
 static const struct {
 	enum monad_task_counter counter;
-	const char *key;
 	const char *text;
 } causes[] = {
-	{ MONAD_TASK_QUICK, "quick", "quicker than --min-latency" },
-	{ MONAD_TASK_SAMPLED_OUT, "sampled_out", "left out by --sample-rate" },
-	{ MONAD_TASK_BEYOND_MAX, "beyond_max_events", "beyond --max-events" },
-	{ MONAD_TASK_NOT_RECORDED, "not_recorded", "not taken by the ring" },
-	{ MONAD_TASK_ASYNC, "async", "asynchronous, of unknown latency" },
-	{ MONAD_TASK_NESTED, "nested", "within another call, and part of it" },
-	{ MONAD_TASK_ENDS_UNSEEN, "ends_unseen", "ends not seen" },
-	{ MONAD_TASK_NOT_KEPT, "not_kept", "beginnings not kept: no memory" },
-	{ MONAD_TASK_NOT_PAUSED, "not_paused", "checks that did not pause anybody" },
-	{ MONAD_TASK_DEVICES_FULL, "devices_full", "in no device's sum: too many devices" },
+	{ MONAD_TASK_QUICK, "quicker than --min-latency" },
+	{ MONAD_TASK_SAMPLED_OUT, "left out by --sample-rate" },
+	{ MONAD_TASK_BEYOND_MAX, "beyond --max-events" },
+	{ MONAD_TASK_NOT_RECORDED, "not taken by the ring" },
+	{ MONAD_TASK_ASYNC, "asynchronous, of unknown latency" },
+	{ MONAD_TASK_NESTED, "within another call, and part of it" },
+	{ MONAD_TASK_ENDS_UNSEEN, "ends not seen" },
+	{ MONAD_TASK_NOT_KEPT, "beginnings not kept: no memory" },
+	{ MONAD_TASK_NOT_PAUSED, "checks that did not pause anybody" },
+	{ MONAD_TASK_DEVICES_FULL, "in no device's sum: too many devices" },
 };
 
 /* What one of the slowest was: of a call or of a block event. */
@@ -123,6 +123,7 @@ static void print_left_out(const struct task_results *results)
 				    causes[i].text);
 	print_left_out_line(&title, results->missed,
 			    "overwritten in the ring before they were read");
+	print_left_out_line(&title, results->unsent, "not sent: they were not read in time");
 	print_left_out_line(&title, results->recursion_misses, "hits skipped by the kernel");
 	print_left_out_line(&title, task_unfinished(results), "begun, and not ended in time");
 }
@@ -134,7 +135,7 @@ static void print_text(const struct task_options *options, const struct task_res
 
 	printf("\n%s, %s, ended by %s; slow is %s and more; %s\n", task_kind_names[options->kind],
 	       human_span(results->window_ns, span), results->ended_by,
-	       human_duration(options->slow_ns, slow), task_reason(options, results));
+	       human_duration(options->slow_ns, slow), results->reason);
 	printf("  %-14s %10s %6s %8s %8s %8s %8s %8s %8s\n", "OP", "COUNT", "BYTES", "ERRORS",
 	       "SLOW", "AVERAGE", "P50", "P99", "MAX");
 	for (unsigned int op = 0; op < TASK_OPS; op++) {
@@ -224,8 +225,10 @@ static void json_left_out(struct json_writer *json, const struct task_results *r
 	json_key(json, "left_out");
 	json_begin_object(json);
 	for (size_t i = 0; i < ARRAY_SIZE(causes); i++)
-		json_u64_field(json, causes[i].key, results->counters.value[causes[i].counter]);
+		json_u64_field(json, task_outcome_name(causes[i].counter),
+			       results->counters.value[causes[i].counter]);
 	json_u64_field(json, "missed", results->missed);
+	json_u64_field(json, "unsent", results->unsent);
 	json_u64_field(json, "recursion_misses", results->recursion_misses);
 	json_u64_field(json, "unfinished", task_unfinished(results));
 	json_end_object(json);
@@ -240,7 +243,7 @@ static void print_json(struct json_writer *json, const struct task_options *opti
 	json_string_field(json, "type", "summary");
 	json_string_field(json, "kind", task_kind_names[options->kind]);
 	json_string_field(json, "ended_by", results->ended_by);
-	json_string_field(json, "reason", task_reason(options, results));
+	json_string_field(json, "reason", results->reason);
 	json_u64_field(json, "began_ns", results->began_ns);
 	json_u64_field(json, "window_ns", results->window_ns);
 	json_u64_field(json, "slow_ns", options->slow_ns);

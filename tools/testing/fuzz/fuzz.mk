@@ -5,7 +5,7 @@
 # sees its branches.
 
 FUZZ_DIR := tools/testing/fuzz
-FUZZ_TARGETS := ring snapshot config transform
+FUZZ_TARGETS := ring snapshot config transform task
 FUZZ_BINS := $(FUZZ_TARGETS:%=$(O)/fuzz/fuzz_%)
 
 FUZZ_FLAGS = -std=gnu11 -g -O1 -fno-omit-frame-pointer $(WARNINGS) $(CPPFLAGS) \
@@ -55,12 +55,32 @@ $(O)/fuzz/proto/%.o: $(O)/obj/proto/%.c $(PROTO_HEADERS)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) $(PROTO_CPPFLAGS) -c -o $@ $<
 
+# What is said on a connection of tasks, on both sides.
+FUZZ_TASK_OBJS = $(patsubst %,$(O)/fuzz/monad-storage/%.o, disk event fail metrics_histogram \
+		   task_decode task_outcomes task_request task_results) \
+		 $(O)/fuzz/telemetry/framing.o $(O)/fuzz/transform/storage_names.o \
+		 $(PROTO_OBJS:$(O)/obj/%=$(O)/fuzz/%) $(TOOLS_LIB_OBJS:$(O)/obj/%=$(O)/fuzz/%)
+
+$(O)/fuzz/fuzz_task: private override CPPFLAGS += $(STORAGE_CPPFLAGS)
+$(O)/fuzz/fuzz_task: FUZZ_OBJS = $(FUZZ_TASK_OBJS)
+$(O)/fuzz/fuzz_task: FUZZ_LIBS = $(PROTO_LIBS)
+$(O)/fuzz/fuzz_task: $(FUZZ_TASK_OBJS)
+
+$(O)/fuzz/monad-storage/%.o: tools/monad-storage/%.c $(PROTO_HEADERS) $(FUZZ_DIR)/fuzz.mk
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_FLAGS) $(STORAGE_CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/fuzz/telemetry/%.o: tools/telemetry/%.c $(PROTO_HEADERS) $(FUZZ_DIR)/fuzz.mk
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_FLAGS) -Itools/telemetry -Itools/lib $(PROTO_CPPFLAGS) -MMD -MP -c -o $@ $<
+
 $(O)/fuzz/seeds: $(FUZZ_DIR)/seeds.c tools/testing/unit/snapshot_frame.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itools/testing/unit -o $@ $< $(LIB_LIBS)
 
 fuzz: $(FUZZ_BINS) $(O)/fuzz/seeds
 
--include $(wildcard $(O)/fuzz/*.d $(O)/fuzz/lib/*.d $(O)/fuzz/transform/*.d $(O)/fuzz/tools-lib/*.d)
+-include $(wildcard $(O)/fuzz/*.d $(O)/fuzz/lib/*.d $(O)/fuzz/transform/*.d $(O)/fuzz/tools-lib/*.d \
+	$(O)/fuzz/monad-storage/*.d $(O)/fuzz/telemetry/*.d)
 
 .PHONY: fuzz

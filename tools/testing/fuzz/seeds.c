@@ -3,7 +3,7 @@
  * Inputs for the fuzz targets to begin with, so that they need not find out by chance
  * what a snapshot looks like:
  *
- *	seeds DIRECTORY		makes DIRECTORY/{ring,snapshot,config,transform}/...
+ *	seeds DIRECTORY		makes DIRECTORY/{ring,snapshot,config,transform,task}/...
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -137,9 +137,24 @@ static void make_transform_seeds(void)
 #undef PUT
 }
 
+/* A request and a response with something in each of their fields; see fuzz_task.c. */
+static void make_task_seeds(void)
+{
+	uint8_t seed[256];
+
+	for (size_t i = 0; i < sizeof(seed); i++)
+		seed[i] = (uint8_t)(i * 7 + 1);
+	seed[0] = 2;
+	save("task", "request", seed, sizeof(seed));
+	seed[0] = 3;
+	save("task", "response", seed, sizeof(seed));
+	save("task", "half", "\0\0\0\0\20\52\1", 7);
+}
+
 int main(int argc, char **argv)
 {
-	static const char *const targets[] = {"", "ring", "snapshot", "config", "transform"};
+	static const char *const targets[] = {"", "ring", "snapshot", "config", "transform",
+					     "task"};
 	char path[PATH_MAX];
 
 	if (argc != 2) {
@@ -158,5 +173,6 @@ int main(int argc, char **argv)
 	make_snapshot_seeds();
 	make_config_seeds();
 	make_transform_seeds();
+	make_task_seeds();
 	return 0;
 }

@@ -4,8 +4,9 @@
 
 NOISY = $(O)/storage-tests/noisy
 KEEP_UP = $(O)/storage-tests/keep_up
+TASK_SOCKET = $(O)/storage-tests/task_socket
 
-storage-tests: $(NOISY) $(KEEP_UP)
+storage-tests: $(NOISY) $(KEEP_UP) $(TASK_SOCKET)
 
 $(O)/storage-tests/%.bpf.o: tools/testing/selftests/monad_storage/%.bpf.c
 	@mkdir -p $(@D)
@@ -20,5 +21,10 @@ $(NOISY): tools/testing/selftests/monad_storage/noisy.c $(O)/storage-tests/noisy
 $(KEEP_UP): tools/testing/selftests/monad_storage/keep_up.c $(LIB_A)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
+
+$(TASK_SOCKET): tools/testing/selftests/monad_storage/task_socket.c \
+		$(O)/obj/telemetry/framing.o $(PROTO_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Itools/telemetry $(PROTO_CPPFLAGS) -o $@ $^ $(PROTO_LIBS)
 
 .PHONY: storage-tests
