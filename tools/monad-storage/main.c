@@ -26,7 +26,7 @@ static const struct {
 	{ "report", cmd_report, "write a page of what happened: latencies over time, who, errors" },
 	{ "task", cmd_task, "look into reads, fsyncs or writeback for a while, then sum up" },
 	{ "serve", cmd_serve, "take tasks over a socket" },
-	{ "export", cmd_export, "serve metrics to Prometheus" },
+	{ "export", cmd_export, "metrics and events, to Prometheus, OTLP, JSON, receivers" },
 };
 
 static void usage(FILE *out)
