@@ -113,7 +113,7 @@ static void write_records(struct file_set *set)
 {
 	const struct blktrace *trace = set->trace;
 	uint64_t before_ns = set->begin_ns;
-	struct blk_io_trace t;
+	struct blk_io_trace t = {};
 	size_t gap = 0;
 
 	write_beginning(set);

@@ -84,7 +84,7 @@ static void print_row(const char *name, const struct monad_storage_cgroup *c)
 
 static void print(const struct metrics *metrics, uint64_t window_ns)
 {
-	char path[PATH_MAX], text[PATH_MAX], window[2 * HUMAN_LEN];
+	char path[PATH_MAX], text[PATH_MAX], window[HUMAN_WINDOW_LEN];
 
 	if (window_ns)
 		puts(human_window(window_ns, window));

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define HUMAN_LEN 32
+#define HUMAN_WINDOW_LEN 64
 
 /* "512", "4K", "1.5M": at most 5 characters. */
 const char *human_bytes(uint64_t bytes, char buf[HUMAN_LEN]);
@@ -19,7 +20,7 @@ const char *human_ms(uint64_t ns, bool known, char buf[HUMAN_LEN]);
 const char *human_clock(uint64_t epoch_ns, char buf[HUMAN_LEN]);
 
 /* "08:15:00, in 1s": over what was seen in a window that ends now */
-const char *human_window(uint64_t window_ns, char buf[2 * HUMAN_LEN]);
+const char *human_window(uint64_t window_ns, char buf[HUMAN_WINDOW_LEN]);
 /* Local date and time, "2024-05-31 03:12:30". */
 const char *human_time(uint64_t epoch_ns, char buf[HUMAN_LEN]);
 /* A time span: "41s", "3m12s", "5h07m". */

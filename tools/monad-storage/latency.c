@@ -104,7 +104,7 @@ static void print_row(const struct metrics_series *s, uint64_t window_ns)
 
 static void print_header(uint64_t window_ns)
 {
-	char text[2 * HUMAN_LEN];
+	char text[HUMAN_WINDOW_LEN];
 
 	printf("%-46s", window_ns ? human_window(window_ns, text) : "");
 	for (int phase = 0; phase < MONAD_STORAGE_PHASES; phase++)

@@ -110,7 +110,7 @@ static void print_actors(const struct shown *shown, unsigned int room)
 static void print(const struct top *top, const struct shown *shown)
 {
 	unsigned int rows, disks = UINT_MAX, actors = top->rows ? top->rows : 20;
-	char window[2 * HUMAN_LEN];
+	char window[HUMAN_WINDOW_LEN];
 
 	if (top->screen) {
 		top_screen_size(&rows);
