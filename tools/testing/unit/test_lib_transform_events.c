@@ -404,9 +404,11 @@ static void test_victims(void)
 		ok(s->victims[0]->tgid == 5 && s->victims[1]->tgid == 2 && s->victims[2]->tgid == 4,
 		   "those that wait longest");
 		eq_str(s->victims[0]->comm, "victim5", "by name");
-		eq_u64(s->victims[0]->mount_namespace, 1005, "with their mounts");
+		ok(s->victims[0]->mount_namespace == 1005 && s->victims[0]->cgroup_id == 71,
+		   "with their mounts and cgroups");
 	}
-	eq_str(strchr(batch->spontaneous_events[0]->message, ';'), "; 5 others wait", "in words");
+	eq_str(strchr(batch->spontaneous_events[0]->message, ';'), "; 5 other processes wait",
+	       "in words");
 	transform_batch_free(batch);
 	/* All that was said before is no more. */
 	transform_inflight(t, NULL, 0);
@@ -432,6 +434,8 @@ static void test_victims(void)
 
 static void test_stuck(void)
 {
+	struct raw_event stack = { .type = MONAD_STORAGE_STACK,
+				   .stack = { .id = 4, .kernel = { 0xabc } } };
 	struct transformer *t = new_transformer(&config, NULL);
 	struct raw_inflight ios[] = {
 		made_inflight(1, 30 * SECOND - 1), made_inflight(2, 30 * SECOND),
@@ -440,6 +444,10 @@ static void test_stuck(void)
 	const Monad__EventWrapper *event;
 	Monad__TelemetryBatch *batch;
 
+	add(t, stack);
+	ios[1].stack = 4;
+	ios[1].actor_cgroup_id = 88;
+	ios[1].requeues_issued = 2;
 	transform_inflight(t, ios, 3);
 	batch = end_window(t);
 	eq_u64(batch->n_spontaneous_events, 2, "what is stuck is an event");
@@ -447,8 +455,13 @@ static void test_stuck(void)
 	if (ok(event, "a timeout")) {
 		ok(event->time_ns == batch->time_ns && !event->storage->seqno, "of now");
 		eq_str(event->message, "write of 4 KiB at sector 8 on 8:0 by victim2[2], under way "
-		       "for 30 s; 2 others wait", "in words");
+		       "for 30 s; 2 other processes wait", "in words");
 		eq_u64(event->storage->affected, 2, "and the others are its victims");
+		ok(event->storage->stack == 1 && batch->dictionary->n_stacks == 1 &&
+		   batch->dictionary->stacks[0]->frames[0]->address == 0xabc,
+		   "it is known where it comes from");
+		ok(event->storage->actor->cgroup_id == 88 && event->storage->requeues == 2 &&
+		   event->storage->charged_cgroup_id == 70, "of whom, and how often");
 	}
 	ok(batch->spontaneous_events[1]->severity == MONAD__SEVERITY__SEVERITY_CRITICAL,
 	   "four times as long is critical");
@@ -487,8 +500,8 @@ static void test_congestion(void)
 		eq_u64(event->storage->count, 10, "which says how many");
 		eq_u64(event->storage->affected, 5, "and of how many processes");
 		ok(!event->storage->actor && !event->storage->has_latency, "it is nobody's");
-		eq_str(event->message, "10 I/Os under way on 8:16, 10 is the limit; 5 others wait",
-		       "in words");
+		eq_str(event->message, "10 I/Os under way on 8:16, 10 is the limit; 5 processes "
+		       "wait", "in words");
 	}
 	transform_batch_free(batch);
 	/* What is stuck is seen, wherever it stands. */
