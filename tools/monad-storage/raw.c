@@ -58,13 +58,17 @@ static struct raw_inflight raw_inflight(const struct monad_storage_io *io, uint6
 		.sector = io->sector,
 		.bytes = io->bytes,
 		.cgroup_id = io->cgroup_id,
+		.actor_cgroup_id = io->actor_cgroup_id,
 		.dev_major = io->dev >> 20,
 		.dev_minor = io->dev & 0xfffff,
 		.pid = io->pid,
 		.tgid = io->tgid,
 		.flags = io->flags,
+		.stack = io->stack,
 		.op = io->op,
 		.issues = io->issues,
+		.requeues_issued = io->requeues_issued,
+		.requeues_unissued = io->requeues_unissued,
 		.issued = bio || io->state == MONAD_STORAGE_STATE_ISSUED,
 	};
 

@@ -112,49 +112,67 @@ static bool is_dropped(const struct making *making, const struct kind *kind,
 	       severity_of(kind, noted) < MONAD__SEVERITY__SEVERITY_ERROR;
 }
 
-/* How many may be sent; under pressure, fewer, but never none. */
-static unsigned int allowed(const struct making *making)
+/* Of those that are always sent, how many are there? */
+static unsigned int count_kept(const struct making *making, const struct kind *kind)
 {
-	const unsigned int per_kind = making->transformer->config.per_kind;
+	unsigned int kept = 0;
 
-	if (making->transformer->counters.level < LEVEL_EVENTS)
-		return per_kind;
-	return per_kind > EVENTS_LESS ? per_kind / EVENTS_LESS : 1;
+	for (const struct noted *noted = kind->first; noted; noted = noted->next)
+		kept += kind_must_keep(kind, noted) && !is_dropped(making, kind, noted);
+	return kept;
 }
 
-/* Sends the first ones and the worst, and has the last of them say how many there were. */
+/* How many may be sent; under pressure, fewer. */
+static unsigned int allowed(const struct making *making, unsigned int kept)
+{
+	unsigned int per_kind = making->transformer->config.per_kind;
+
+	if (making->transformer->counters.level >= LEVEL_EVENTS)
+		per_kind /= EVENTS_LESS;
+	return per_kind > kept ? per_kind : kept;
+}
+
+/* What became of a kind: the last one that is sent says how many there were. */
+static void account(struct making *making, const struct kind *kind, unsigned int sent,
+		    unsigned int dropped)
+{
+	Monad__TelemetryBatch *batch = making->batch;
+	struct outcome *outcome = &making->outcome;
+	const uint64_t truncated = kind->count - sent - dropped;
+
+	if (!sent) {
+		/* Nobody is left to say it. */
+		outcome->dropped += kind->count;
+		return;
+	}
+	batch->spontaneous_events[batch->n_spontaneous_events - 1]->truncated_count = truncated;
+	outcome->sent += sent;
+	outcome->dropped += dropped;
+	outcome->truncated += truncated;
+	outcome->sampled += kind->nr - sent - dropped;
+}
+
+/* Sends the first ones, and those that have to be. */
 static bool add_kind(struct making *making, const struct kind *kind)
 {
-	unsigned int left = allowed(making), sent = 0, dropped = 0;
-	bool worst_waits = !is_dropped(making, kind, kind->worst);
-	struct outcome *outcome = &making->outcome;
+	unsigned int kept = count_kept(making, kind), left = allowed(making, kept);
+	unsigned int sent = 0, dropped = 0;
 
 	for (const struct noted *noted = kind->first; noted; noted = noted->next) {
 		if (is_dropped(making, kind, noted)) {
 			dropped++;
 			continue;
 		}
-		if (left == 0 || (noted != kind->worst && worst_waits && left == 1))
+		if (kind_must_keep(kind, noted))
+			kept--;
+		else if (left <= kept)
 			continue;
-		worst_waits = worst_waits && noted != kind->worst;
 		if (!add_event(making, kind, noted))
 			return false;
 		left--;
 		sent++;
 	}
-	outcome->sent += sent;
-	if (sent) {
-		Monad__TelemetryBatch *batch = making->batch;
-
-		batch->spontaneous_events[batch->n_spontaneous_events - 1]->truncated_count =
-			kind->count - sent - dropped;
-		outcome->truncated += kind->count - sent - dropped;
-		outcome->sampled += kind->nr - sent - dropped;
-		outcome->dropped += dropped;
-	} else {
-		/* Nobody is left to say it. */
-		outcome->dropped += kind->count;
-	}
+	account(making, kind, sent, dropped);
 	return true;
 }
 

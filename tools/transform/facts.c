@@ -142,11 +142,15 @@ void facts_of_inflight(struct facts *facts, const struct raw_inflight *io, uint6
 	facts->bytes = io->bytes;
 	facts->has_latency = true;
 	facts->latency_ns = io->age_ns;
+	facts->cgroup_id = io->actor_cgroup_id;
 	facts->charged_cgroup_id = io->cgroup_id;
 	facts->pid = io->pid;
 	facts->tgid = io->tgid;
 	facts->flags = io->flags;
 	facts->issues = io->issues;
+	facts->requeues_issued = io->requeues_issued;
+	facts->requeues_unissued = io->requeues_unissued;
+	facts->stack = io->stack;
 	memcpy(facts->comm, io->comm, sizeof(facts->comm));
 }
 

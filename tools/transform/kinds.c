@@ -136,30 +136,53 @@ static bool is_worse(const struct kind *kind, const struct facts *facts, Monad__
 {
 	const struct noted *worst = kind->worst;
 
+	if (!worst)
+		return true;
 	if (kind->catch_all && severity != severity_of(worst))
 		return severity > severity_of(worst);
 	return facts->latency_ns > worst->facts.latency_ns;
 }
 
-/* Takes the last one out that is not the worst, or the only one. */
+static bool is_graver(const struct kind *kind, Monad__Severity severity)
+{
+	return !kind->gravest || severity > severity_of(kind->gravest);
+}
+
+/* How well a kind can do without it. */
+static int rank(const struct kind *kind, const struct noted *noted)
+{
+	if (!kind_must_keep(kind, noted))
+		return 2;
+	return noted == kind->worst ? 0 : 1;
+}
+
+/* Takes one out: the last of those that need not stay; NULL if there is none at all. */
 static struct noted *take_last(struct kind *kind)
 {
-	struct noted **link = &kind->first, *noted, *before = NULL;
+	struct noted *found = NULL, *in_front = NULL, *before = NULL;
 
-	while ((*link)->next && !((*link)->next == kind->last && kind->last == kind->worst)) {
-		before = *link;
-		link = &(*link)->next;
+	for (struct noted *noted = kind->first; noted; before = noted, noted = noted->next) {
+		if (found && rank(kind, noted) < rank(kind, found))
+			continue;
+		found = noted;
+		in_front = before;
 	}
-	noted = *link;
-	*link = noted->next;
-	if (kind->last == noted)
-		kind->last = before;
-	if (kind->worst == noted)
+	if (!found)
+		return NULL;
+	if (in_front)
+		in_front->next = found->next;
+	else
+		kind->first = found->next;
+	if (kind->last == found)
+		kind->last = in_front;
+	if (kind->worst == found)
 		kind->worst = NULL;
+	if (kind->gravest == found)
+		kind->gravest = kind->worst;
 	kind->nr--;
-	held_stack_put(noted->stack);
-	noted->stack = NULL;
-	return noted;
+	held_stack_put(found->stack);
+	found->stack = NULL;
+	return found;
 }
 
 /* From the kind that matters least, below @severity; of those, from that which has most. */
@@ -197,8 +220,13 @@ static struct noted *room_for(struct kinds *kinds, struct kind *kind, Monad__Sev
 
 static void append(struct kind *kind, struct noted *noted, Monad__Severity severity)
 {
-	if (!kind->worst || is_worse(kind, &noted->facts, severity))
+	if (is_worse(kind, &noted->facts, severity))
 		kind->worst = noted;
+	if (is_graver(kind, severity))
+		kind->gravest = noted;
+	/* One for both, where that is possible. */
+	if (severity_of(kind->worst) == severity_of(kind->gravest))
+		kind->gravest = kind->worst;
 	noted->next = NULL;
 	if (kind->last)
 		kind->last->next = noted;
@@ -208,6 +236,23 @@ static void append(struct kind *kind, struct noted *noted, Monad__Severity sever
 	kind->nr++;
 	if (severity > kind->severity)
 		kind->severity = severity;
+}
+
+/* In place of another of its kind, if it is the worst or the gravest; the first ones stay. */
+static struct noted *replace(struct kind *kind, const struct facts *facts,
+			     Monad__Severity severity)
+{
+	const bool worse = is_worse(kind, facts, severity), graver = is_graver(kind, severity);
+
+	/* Where there is only one, latency tells. */
+	if (!kind->nr || (!worse && (!graver || kind->nr == 1)))
+		return NULL;
+	/* Those that were need not stay. */
+	if (graver || (worse && severity == severity_of(kind->gravest)))
+		kind->gravest = NULL;
+	if (worse)
+		kind->worst = NULL;
+	return take_last(kind);
 }
 
 struct noted *kinds_add(struct kinds *kinds, const struct facts *facts,
@@ -220,13 +265,10 @@ struct noted *kinds_add(struct kinds *kinds, const struct facts *facts,
 
 	kind->count++;
 	noted = room_for(kinds, kind, severity);
-	if (!noted) {
-		if (!kind->nr || !is_worse(kind, facts, severity))
-			return NULL;
-		/* The first ones stay, this is the last, also where that was the worst. */
-		kind->worst = NULL;
-		noted = take_last(kind);
-	}
+	if (!noted)
+		noted = replace(kind, facts, severity);
+	if (!noted)
+		return NULL;
 	noted->facts = *facts;
 	noted->limits = *limits;
 	noted->reason = reason;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The notable events of a window, by kind (7): same device, operation, reason and errno.
- * Of each kind the first few are kept, and always the worst; the others are a number.
+ * Of each kind the first few are kept, and always the one that took longest and one of the
+ * highest severity; the others are a number.
  *
  * There is room for as many events as may be sent in a window, and for as many kinds, so
  * that each kind has one that can say how many there were. A kind that comes when all room
@@ -44,7 +45,8 @@ struct kind {
 	uint64_t count;  /* of all of its events */
 	struct noted *first;
 	struct noted *last;
-	struct noted *worst;
+	struct noted *worst;   /* the one that took longest */
+	struct noted *gravest; /* one of the highest severity */
 	unsigned int nr; /* kept */
 };
 
@@ -60,6 +62,11 @@ struct kinds {
 	struct noted *unused;
 	struct victim *victims; /* of all of the pool */
 };
+
+static inline bool kind_must_keep(const struct kind *kind, const struct noted *noted)
+{
+	return noted == kind->worst || noted == kind->gravest;
+}
 
 /* 0 or -ENOMEM; then kinds_free() is for it, too. */
 int kinds_init(struct kinds *kinds, unsigned int per_kind, unsigned int per_window,

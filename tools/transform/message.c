@@ -82,6 +82,14 @@ static void append_outcome(char text[MESSAGE_LEN], const struct wire_event *even
 	}
 }
 
+static void append_affected(char text[MESSAGE_LEN], const struct wire_event *event)
+{
+	if (event->affected)
+		text_append(text, MESSAGE_LEN, "; %" PRIu64 "%s process%s", event->affected,
+			    event->reason == REASON_CONGESTION ? "" : " other",
+			    event->affected == 1 ? " waits" : "es wait");
+}
+
 const char *message_make(const struct wire_event *event, const Monad__StorageEvent *made,
 			 char text[MESSAGE_LEN])
 {
@@ -97,7 +105,6 @@ const char *message_make(const struct wire_event *event, const Monad__StorageEve
 		append_who(text, made);
 		append_outcome(text, event, made);
 	}
-	if (event->affected)
-		text_append(text, MESSAGE_LEN, "; %" PRIu64 " others wait", event->affected);
+	append_affected(text, event);
 	return text;
 }

@@ -39,14 +39,18 @@ struct raw_inflight {
 	uint64_t age_ns;
 	uint64_t sector;
 	uint64_t bytes;
-	uint64_t cgroup_id;
+	uint64_t cgroup_id; /* charged for it */
+	uint64_t actor_cgroup_id;
 	uint32_t dev_major;
 	uint32_t dev_minor;
 	uint32_t pid;
 	uint32_t tgid;
 	uint32_t flags; /* enum monad_storage_flag */
+	uint32_t stack; /* its number in the ring, or 0 */
 	uint16_t op;
 	uint16_t issues;
+	uint16_t requeues_issued;
+	uint16_t requeues_unissued;
 	bool issued;
 	char comm[MONAD_STORAGE_COMM_LEN];
 };

@@ -111,7 +111,7 @@ static void add_victim(const struct raw_inflight *io, struct victim *victims, si
 	memmove(&victims[at + 1], &victims[at], (*nr - at - 1) * sizeof(*victims));
 	victims[at] = (struct victim){
 		.age_ns = io->age_ns,
-		.cgroup_id = io->cgroup_id,
+		.cgroup_id = io->actor_cgroup_id,
 		.pid = io->pid,
 		.tgid = io->tgid,
 		.flags = io->flags,

@@ -221,6 +221,85 @@ static void test_kinds_apart(void)
 	transformer_free(t);
 }
 
+/* One that is worse without having taken longer. */
+static void test_gravest(void)
+{
+	struct transformer *t = new_transformer(&config, NULL);
+	struct raw_event event = failed_read(EIO), grave;
+	Monad__TelemetryBatch *batch;
+
+	event.complete.op = MONAD_STORAGE_OP_WRITE;
+	grave = event;
+	grave.complete.total_ns = 5;
+	grave.complete.flags |= MONAD_STORAGE_F_META;
+	for (unsigned int level = 0; level <= 2; level += 2) {
+		const Monad__EventWrapper *const *e;
+		unsigned int n = level ? 2 : 5;
+
+		for (unsigned int i = 0; i < 40; i++) {
+			event.complete.total_ns = i == 30 ? 2 * MS : MS;
+			add(t, i == 20 ? grave : event);
+		}
+		transform_pressure(t, level ? 600 : 0);
+		batch = end_window(t);
+		e = (const Monad__EventWrapper *const *)batch->spontaneous_events;
+		if (eq_u64(batch->n_spontaneous_events, n, "%u of 40", n)) {
+			ok(e[n - 2]->severity == MONAD__SEVERITY__SEVERITY_CRITICAL &&
+			   e[n - 2]->storage->latency_ns == 5, "one is the gravest");
+			ok(e[n - 1]->storage->latency_ns == 2 * MS &&
+			   e[n - 1]->truncated_count == 40 - n, "and one the longest");
+			ok(level || e[2]->storage->seqno == e[0]->storage->seqno + 2,
+			   "the first ones are there as well");
+		}
+		ok(stands_for(batch) == 40 && adds_up(t), "of all of them");
+		transform_batch_free(batch);
+	}
+	/* The gravest one first, then longer and longer ones. */
+	transform_pressure(t, 0);
+	add(t, grave);
+	for (unsigned int i = 0; i < 40; i++) {
+		event.complete.total_ns = MS + i;
+		add(t, event);
+	}
+	batch = end_window(t);
+	ok(batch->spontaneous_events[0]->severity == MONAD__SEVERITY__SEVERITY_CRITICAL &&
+	   batch->spontaneous_events[3]->storage->latency_ns == MS + 2 &&
+	   batch->spontaneous_events[4]->storage->latency_ns == MS + 39, "it stays where it was");
+	transform_batch_free(batch);
+	transformer_free(t);
+}
+
+/* A window full of kinds of which each has one that is grave and one that took long. */
+static void test_no_room_but_for_the_gravest(void)
+{
+	struct transformer *t = new_transformer(&config, NULL);
+	Monad__TelemetryBatch *batch;
+	unsigned int slowest = 0;
+	struct raw_event event;
+
+	for (unsigned int i = 0; i < 20; i++) {
+		event = failed_read(EIO);
+		event.complete.op = MONAD_STORAGE_OP_WRITE;
+		event.complete.dev_minor = 32 + i % 10;
+		event.complete.flags |= i < 10 ? 0 : MONAD_STORAGE_F_META;
+		event.complete.total_ns = i < 10 ? 3 * MS : MS;
+		add(t, event);
+	}
+	for (unsigned int i = 0; i < 9; i++) {
+		event = slow_read(10 * MS);
+		event.complete.dev_minor = 64 + i;
+		add(t, event);
+	}
+	batch = end_window(t);
+	eq_u64(batch->n_spontaneous_events, 20, "19 kinds in 20 places");
+	for (size_t i = 0; i < batch->n_spontaneous_events; i++)
+		slowest += batch->spontaneous_events[i]->storage->latency_ns == 3 * MS;
+	eq_u64(slowest, 10, "each has the one that took longest");
+	ok(stands_for(batch) == 29 && adds_up(t), "all are accounted for");
+	transform_batch_free(batch);
+	transformer_free(t);
+}
+
 /* 4 kinds of 5 fill the window; then comes another. */
 static void test_room_for_the_rare(void)
 {
@@ -404,9 +483,11 @@ static void test_victims(void)
 		ok(s->victims[0]->tgid == 5 && s->victims[1]->tgid == 2 && s->victims[2]->tgid == 4,
 		   "those that wait longest");
 		eq_str(s->victims[0]->comm, "victim5", "by name");
-		eq_u64(s->victims[0]->mount_namespace, 1005, "with their mounts");
+		ok(s->victims[0]->mount_namespace == 1005 && s->victims[0]->cgroup_id == 71,
+		   "with their mounts and cgroups");
 	}
-	eq_str(strchr(batch->spontaneous_events[0]->message, ';'), "; 5 others wait", "in words");
+	eq_str(strchr(batch->spontaneous_events[0]->message, ';'), "; 5 other processes wait",
+	       "in words");
 	transform_batch_free(batch);
 	/* All that was said before is no more. */
 	transform_inflight(t, NULL, 0);
@@ -432,6 +513,8 @@ static void test_victims(void)
 
 static void test_stuck(void)
 {
+	struct raw_event stack = { .type = MONAD_STORAGE_STACK,
+				   .stack = { .id = 4, .kernel = { 0xabc } } };
 	struct transformer *t = new_transformer(&config, NULL);
 	struct raw_inflight ios[] = {
 		made_inflight(1, 30 * SECOND - 1), made_inflight(2, 30 * SECOND),
@@ -440,6 +523,10 @@ static void test_stuck(void)
 	const Monad__EventWrapper *event;
 	Monad__TelemetryBatch *batch;
 
+	add(t, stack);
+	ios[1].stack = 4;
+	ios[1].actor_cgroup_id = 88;
+	ios[1].requeues_issued = 2;
 	transform_inflight(t, ios, 3);
 	batch = end_window(t);
 	eq_u64(batch->n_spontaneous_events, 2, "what is stuck is an event");
@@ -447,8 +534,13 @@ static void test_stuck(void)
 	if (ok(event, "a timeout")) {
 		ok(event->time_ns == batch->time_ns && !event->storage->seqno, "of now");
 		eq_str(event->message, "write of 4 KiB at sector 8 on 8:0 by victim2[2], under way "
-		       "for 30 s; 2 others wait", "in words");
+		       "for 30 s; 2 other processes wait", "in words");
 		eq_u64(event->storage->affected, 2, "and the others are its victims");
+		ok(event->storage->stack == 1 && batch->dictionary->n_stacks == 1 &&
+		   batch->dictionary->stacks[0]->frames[0]->address == 0xabc,
+		   "it is known where it comes from");
+		ok(event->storage->actor->cgroup_id == 88 && event->storage->requeues == 2 &&
+		   event->storage->charged_cgroup_id == 70, "of whom, and how often");
 	}
 	ok(batch->spontaneous_events[1]->severity == MONAD__SEVERITY__SEVERITY_CRITICAL,
 	   "four times as long is critical");
@@ -487,8 +579,8 @@ static void test_congestion(void)
 		eq_u64(event->storage->count, 10, "which says how many");
 		eq_u64(event->storage->affected, 5, "and of how many processes");
 		ok(!event->storage->actor && !event->storage->has_latency, "it is nobody's");
-		eq_str(event->message, "10 I/Os under way on 8:16, 10 is the limit; 5 others wait",
-		       "in words");
+		eq_str(event->message, "10 I/Os under way on 8:16, 10 is the limit; 5 processes "
+		       "wait", "in words");
 	}
 	transform_batch_free(batch);
 	/* What is stuck is seen, wherever it stands. */
@@ -934,6 +1026,8 @@ int main(void)
 	test_classes();
 	test_per_kind();
 	test_kinds_apart();
+	test_gravest();
+	test_no_room_but_for_the_gravest();
 	test_room_for_the_rare();
 	test_room_for_the_severe();
 	test_catch_all();

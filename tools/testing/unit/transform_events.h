@@ -93,6 +93,7 @@ static inline struct raw_inflight made_inflight(uint32_t tgid, uint64_t age_ns)
 		.sector = 8,
 		.bytes = 4096,
 		.cgroup_id = 70,
+		.actor_cgroup_id = 71,
 		.dev_major = 8,
 		.pid = tgid,
 		.tgid = tgid,
