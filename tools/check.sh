@@ -234,6 +234,7 @@ part_storage()
 	collect
 	# Once, on the last of them: it is about what is outside of the guest.
 	run "prometheus $kernel" tools/testing/selftests/monad_storage/prometheus --kernel "$kernel"
+	run "otlp $kernel" tools/testing/selftests/monad_storage/otlp --kernel "$kernel"
 }
 
 # Instructions, not seconds: the same on every machine and every run.

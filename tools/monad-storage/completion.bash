@@ -59,24 +59,37 @@ _monad_storage()
 		_monad_storage_reply "waited ops bytes slowest errors"
 		return ;;
 	--events)
-		_monad_storage_reply "all ends notable"
+		if [[ ${COMP_WORDS[1]} == export ]]; then
+			_monad_storage_reply "on off"
+		else
+			_monad_storage_reply "all ends notable"
+		fi
 		return ;;
 	-g | --group)
 		_monad_storage_reply "$(cut -d: -f1 /etc/group)"
 		return ;;
-	--textfile | -f | --config | -S | --socket)
+	--textfile | --telemetry | -f | --config | -S | --socket)
 		compopt -o filenames 2>/dev/null
 		while read -r word; do
 			COMPREPLY+=("$word")
 		done < <(compgen -f -- "$cur")
 		return ;;
+	--json)
+		# A file of export; all others print it.
+		if [[ ${COMP_WORDS[1]} == export ]]; then
+			compopt -o filenames 2>/dev/null
+			while read -r word; do
+				COMPREPLY+=("$word")
+			done < <(compgen -f -- "$cur")
+			return
+		fi ;;
 	--blktrace)
 		compopt -o filenames 2>/dev/null
 		while read -r word; do
 			COMPREPLY+=("$word")
 		done < <(compgen -d -- "$cur")
 		return ;;
-	--prometheus)
+	--prometheus | --otlp | --otlp-header | --interval | --congested | --stuck)
 		return ;;
 	--min-latency | --min-age | --since | --until | -m | --max-inflight | -s | --max-series | \
 	-c | --max-cgroups | -n | --rows | --slow | --sample | --max-rate | -t | --duration | \
@@ -108,7 +121,9 @@ _monad_storage()
 		_monad_storage_reply "--duration --max-events --sample-rate --device --pid --op --min-latency \
 			--ring --socket --json --verbose --help" ;;
 	serve) _monad_storage_reply "--socket --group --max-tasks --help" ;;
-	export) _monad_storage_reply "--prometheus --once --textfile --help" ;;
+	export)
+		_monad_storage_reply "--prometheus --otlp --otlp-header --json --telemetry --interval --events \
+			--since --slow --congested --stuck --once --textfile --help" ;;
 	inflight) _monad_storage_reply "--device --op --min-age --json --help" ;;
 	esac
 }

@@ -136,9 +136,10 @@ int export_targets_start(struct export_targets *targets)
 static void say_what_was_not_sent(const char *name, const struct export_queue_counters *c)
 {
 	if (c->dropped_batches || c->dropped_metrics || c->dropped_events)
-		warning("%s: %" PRIu64 " of %" PRIu64 " batches were not sent; not there are %" PRIu64
-			" metrics and %" PRIu64 " events", name, c->dropped_batches,
-			c->added_batches, c->dropped_metrics, c->dropped_events);
+		warning("%s: %" PRIu64 " of %" PRIu64 " batches were dropped; with what was refused of "
+			"others %" PRIu64 " metrics and %" PRIu64 " events did not get there", name,
+			c->dropped_batches, c->added_batches, c->dropped_metrics,
+			c->dropped_events);
 }
 
 void export_targets_stop(struct export_targets *targets, uint64_t wait_ns)

@@ -43,7 +43,7 @@ static bool is_kept(const char *name)
 	static const char *const kept[] = {
 		"device", "operation", "phase", "error", "state", "cgroup",
 		"major", "minor", "kind", "model", "version",
-		"event", "cause", "hook", "part", "exporter", "reason", "severity",
+		"event", "cause", "hook", "part", "exporter", "target", "reason", "severity",
 	};
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
