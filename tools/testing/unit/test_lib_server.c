@@ -21,6 +21,12 @@ static void test_good(void)
 	sums_up(&answer, 0);
 	free_response(answer.final);
 
+	ask(&talk, "s", "stacks", 2000);
+	answer = finish(&talk, "s");
+	ends(&answer, MONAD__STATUS__STATUS_OK, "duration is over");
+	sums_up(&answer, 300);
+	free_response(answer.final);
+
 	ask(&talk, "b", "10", 60000);
 	ask(&talk, "c", "20", 300);
 	answer = finish(&talk, "c");
