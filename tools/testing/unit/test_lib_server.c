@@ -165,6 +165,11 @@ static void test_slow_client(void)
 	ok(answer.events > 100, "some got through: %llu", (unsigned long long)answer.events);
 	ok(answer.final && answer.final->truncated_count > 1000, "most did not");
 	free_response(answer.final);
+	ask(&talk, "u", "3", 3000);
+	answer = finish(&talk, "u");
+	ends(&answer, MONAD__STATUS__STATUS_OK, "duration");
+	sums_up(&answer, 3);
+	free_response(answer.final);
 	end_talk(&talk);
 
 	begin_talk(&talk);
