@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "monad_storage.h"
+#include "printable.h"
 #include "server_log.h"
 #include "server_task.h"
 
@@ -203,14 +204,15 @@ static bool answer_for_it(const struct server_task *task, const char *errors, ch
 			  size_t nr_warnings)
 {
 	Monad__TaskResponse response = MONAD__TASK_RESPONSE__INIT;
-	char why[2300];
+	char why[2300], safe[2300];
 
 	why_it_failed(task, errors, why, sizeof(why));
 	server_log("client %u, task '%s': failed: %s", task->client_number, task->id, why);
 	response.task_id = (char *)task->id;
 	response.status = task->begun || task->hung || WIFSIGNALED(task->status) ?
 				  MONAD__STATUS__STATUS_FAILED : MONAD__STATUS__STATUS_REFUSED;
-	response.reason = why;
+	/* It may have been cut within a letter. */
+	response.reason = (char *)printable(safe, sizeof(safe), why);
 	response.final = true;
 	response.warnings = warnings;
 	response.n_warnings = nr_warnings;

@@ -122,13 +122,13 @@ static int bind_path(struct socket_file *file, const struct sockaddr_un *address
 		return -1;
 	}
 	file->ours = true;
-	file->dev = st.st_dev;
-	file->ino = st.st_ino;
+	file->made = st;
 	if (group != (gid_t)-1 && (lchown(file->path, (uid_t)-1, group) ||
 				   chmod(file->path, 0660))) {
 		error("giving %s to its group: %m", file->path);
 		return -1;
 	}
+	lstat(file->path, &file->made);
 	if (listen(file->fd, BACKLOG)) {
 		error("listening at %s: %m", file->path);
 		return -1;
@@ -199,12 +199,19 @@ int socket_file_inherit(struct socket_file *file)
 	return check_inherited(file) ? -1 : 1;
 }
 
+/* Another one may have the number of an inode that is gone, but is younger. */
+static bool is_the_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
 void socket_file_close(struct socket_file *file)
 {
 	struct stat st;
 
-	if (file->ours && !lstat(file->path, &st) && st.st_dev == file->dev &&
-	    st.st_ino == file->ino)
+	if (file->ours && !lstat(file->path, &st) && is_the_same(&st, &file->made))
 		unlink(file->path);
 	close(file->fd);
 }

@@ -4,14 +4,14 @@
 #define MONAD_STORAGE_SOCKET_FILE_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 struct socket_file {
 	int fd; /* listens, and does not block */
 	char path[108];
 	bool ours; /* the path is to be removed again */
-	dev_t dev; /* what it was */
-	ino_t ino;
+	struct stat made; /* what it was */
 };
 
 /*

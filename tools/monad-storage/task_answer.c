@@ -23,7 +23,9 @@ struct task_answer {
 	struct task_output output;
 	struct task_answer_options options;
 	Monad__TaskResponse *batch; /* what is not sent yet */
-	size_t batch_bytes;
+	size_t event_bytes; /* of what is in it; and ... */
+	size_t dictionary_bytes;
+	size_t dictionary_ids; /* ... when it had so many */
 	uint64_t send_at_ns;    /* CLOCK_MONOTONIC */
 	uint64_t blocked_at_ns; /* since when nobody takes anything; 0: somebody does */
 	uint64_t unsent;
@@ -61,6 +63,15 @@ static void free_response(Monad__TaskResponse *response)
 		monad__task_response__free_unpacked(response, NULL);
 }
 
+static void free_batch(struct task_answer *answer)
+{
+	free_response(answer->batch);
+	answer->batch = NULL;
+	answer->event_bytes = 0;
+	answer->dictionary_bytes = 0;
+	answer->dictionary_ids = 0;
+}
+
 /* 0, -EAGAIN, or another -errno. */
 static int send_response(struct task_answer *answer, Monad__TaskResponse *response, bool begun)
 {
@@ -79,6 +90,10 @@ static int send_response(struct task_answer *answer, Monad__TaskResponse *respon
 	parts[1].iov_base = framing_pack(&message, &parts[1].iov_len);
 	if (!parts[1].iov_base)
 		return -errno;
+	if (parts[1].iov_len > TASK_PACKET_MAX - sizeof(packet)) {
+		free(parts[1].iov_base);
+		return -EMSGSIZE;
+	}
 	do {
 		sent = sendmsg(answer->options.fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
 	} while (sent < 0 && errno == EINTR);
@@ -105,11 +120,12 @@ static int send_batch(struct task_answer *answer)
 	answer->batch->truncated_count = answer->unsent;
 	err = send_response(answer, answer->batch, false);
 	note_sent(answer, err);
-	if (err)
+	if (err == -EAGAIN)
 		return err;
-	free_response(answer->batch);
-	answer->batch = NULL;
-	answer->batch_bytes = 0;
+	/* Nobody will ever take it: too large, or the server is gone. */
+	if (err)
+		answer->unsent += answer->batch->n_trace_results;
+	free_batch(answer);
 	return 0;
 }
 
@@ -121,7 +137,19 @@ static struct task_answer *self(struct task_output *output)
 static bool is_full(const struct task_answer *answer)
 {
 	return answer->batch && (answer->batch->n_trace_results == BATCH_EVENTS ||
-				 answer->batch_bytes >= BATCH_BYTES);
+				 answer->event_bytes + answer->dictionary_bytes >= BATCH_BYTES);
+}
+
+static void note_size(struct task_answer *answer, const Monad__EventWrapper *wrapper)
+{
+	const Monad__Dictionary *dictionary = answer->batch->dictionary;
+	size_t ids = dictionary->n_strings + dictionary->n_stacks;
+
+	answer->event_bytes += monad__event_wrapper__get_packed_size(wrapper);
+	if (ids == answer->dictionary_ids)
+		return;
+	answer->dictionary_ids = ids;
+	answer->dictionary_bytes = monad__dictionary__get_packed_size(dictionary);
 }
 
 static void add_warnings(const struct task_answer *answer, Monad__TaskResponse *response)
@@ -169,7 +197,7 @@ static void answer_event(struct task_output *output, const struct task_event *ev
 		return;
 	}
 	answer->batch->trace_results[answer->batch->n_trace_results++] = wrapper;
-	answer->batch_bytes += monad__event_wrapper__get_packed_size(wrapper);
+	note_size(answer, wrapper);
 	if ((is_full(answer) || now >= answer->send_at_ns) && send_batch(answer))
 		answer->send_at_ns = now + AGAIN_NS;
 }

@@ -21,7 +21,8 @@ static char *after_prefix(char *line, const char *prefix)
 void task_messages(int fd, char *errors, size_t size, char ***warnings, size_t *nr_warnings)
 {
 	char text[16384], prefix[64], *line, *next, *what, *warning;
-	ssize_t length = pread(fd, text, sizeof(text) - 1, 0);
+	off_t end = lseek(fd, 0, SEEK_END), most = sizeof(text) - 1;
+	ssize_t length = pread(fd, text, most, end > most ? end - most : 0);
 	size_t used = 0;
 
 	*errors = '\0';

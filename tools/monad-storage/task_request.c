@@ -35,9 +35,10 @@ static struct shown shown(const char *value)
 {
 	struct shown shown;
 
-	printable(shown.text, sizeof(shown.text), value);
-	if (strlen(value) >= sizeof(shown.text))
-		snprintf(shown.text + sizeof(shown.text) - 4, 4, "...");
+	/* Cut between two letters, however many bytes they have. */
+	printable(shown.text, sizeof(shown.text) - 3, value);
+	if (strlen(value) >= sizeof(shown.text) - 3)
+		memcpy(shown.text + strlen(shown.text), "...", 4);
 	return shown;
 }
 

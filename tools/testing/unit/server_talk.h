@@ -31,15 +31,45 @@ static pid_t server;
  * Tasks: what they do is the name of their first disk
  */
 
-static const struct transform_sources sources;
-
-static struct task_event an_event(unsigned int n)
+/* Stacks, each another one, and names that are long. */
+static const struct monad_storage_stack *some_stack(void *arg, uint32_t id, uint64_t seqno)
 {
-	return (struct task_event){
+	static struct monad_storage_stack stack;
+
+	for (unsigned int i = 0; i < MONAD_STORAGE_STACK_DEPTH; i++) {
+		stack.kernel[i] = (uint64_t)id << 32 | i;
+		stack.user[i] = ~stack.kernel[i];
+	}
+	return &stack;
+}
+
+static const char *some_symbol(void *arg, const struct monad_storage_stack *stack, uint64_t address,
+			       bool user, const char **module, uint64_t *offset)
+{
+	static char name[128];
+
+	memset(name, 'n', sizeof(name) - 1);
+	snprintf(name + 100, sizeof(name) - 100, "%llx", (unsigned long long)address);
+	return name;
+}
+
+static const struct transform_sources sources = { .stack = some_stack, .symbol = some_symbol };
+
+static struct task_event an_event(const char *what, unsigned int n)
+{
+	struct task_event event = {
 		.is_call = true,
 		.desc = { .seqno = n + 1, .event_type = MONAD_STORAGE_VFS_IO },
 		.call = { .op = MONAD_STORAGE_CALL_READ, .latency_ns = n, .tgid = getpid(),
 			  .comm = "made up", .file = "f" },
+	};
+
+	if (strcmp(what, "stacks") != 0)
+		return event;
+	return (struct task_event){
+		.block.desc = { .seqno = n + 1, .event_type = MONAD_STORAGE_RQ_COMPLETE },
+		.block.complete = { .op = MONAD_STORAGE_OP_READ, .stack = n + 1,
+				    .tgid = getpid() },
 	};
 }
 
@@ -57,7 +87,7 @@ static int end_task(struct task_output *output, const char *why, uint64_t events
 }
 
 /* So many events at once, or without an end; then it waits for its own. */
-static int say(const struct server_job *job, uint64_t events)
+static int say(const struct server_job *job, const char *what, uint64_t events)
 {
 	const struct task_answer_options options = {
 		.options = &job->options, .sources = &sources, .task_id = job->request->task_id,
@@ -73,7 +103,7 @@ static int say(const struct server_job *job, uint64_t events)
 	output->begin(output, 1);
 	while (clock_ns(CLOCK_MONOTONIC) < until && !interrupted) {
 		if (n < events) {
-			struct task_event event = an_event(n++);
+			struct task_event event = an_event(what, n++);
 
 			output->event(output, &event);
 		} else if (output->idle(output)) {
@@ -112,8 +142,10 @@ static int run(const struct server_job *job)
 			pause();
 	}
 	if (!strcmp(what, "flood"))
-		return say(job, UINT64_MAX);
-	return say(job, strtoull(what, NULL, 10));
+		return say(job, what, UINT64_MAX);
+	if (!strcmp(what, "stacks"))
+		return say(job, what, 300);
+	return say(job, what, strtoull(what, NULL, 10));
 }
 
 /*

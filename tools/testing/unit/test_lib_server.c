@@ -21,6 +21,12 @@ static void test_good(void)
 	sums_up(&answer, 0);
 	free_response(answer.final);
 
+	ask(&talk, "s", "stacks", 2000);
+	answer = finish(&talk, "s");
+	ends(&answer, MONAD__STATUS__STATUS_OK, "duration is over");
+	sums_up(&answer, 300);
+	free_response(answer.final);
+
 	ask(&talk, "b", "10", 60000);
 	ask(&talk, "c", "20", 300);
 	answer = finish(&talk, "c");
@@ -158,6 +164,11 @@ static void test_slow_client(void)
 	sums_up(&answer, UINT64_MAX);
 	ok(answer.events > 100, "some got through: %llu", (unsigned long long)answer.events);
 	ok(answer.final && answer.final->truncated_count > 1000, "most did not");
+	free_response(answer.final);
+	ask(&talk, "u", "3", 3000);
+	answer = finish(&talk, "u");
+	ends(&answer, MONAD__STATUS__STATUS_OK, "duration");
+	sums_up(&answer, 3);
 	free_response(answer.final);
 	end_talk(&talk);
 

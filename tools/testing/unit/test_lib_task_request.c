@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What may be asked of a task in a message, and what is said to what may not. */
 #include "monad_storage.h"
+#include "printable.h"
 #include "tap.h"
 #include "task_request.h"
 
@@ -112,7 +113,7 @@ static void test_numbers(void)
 
 static void test_texts(void)
 {
-	char text[200];
+	char text[200], safe[512];
 
 	begin();
 	request.task_id = "";
@@ -131,6 +132,14 @@ static void test_texts(void)
 	is_refused("task_id is '?'");
 	request.task_id = "\xc2\x9b";
 	is_refused("task_id is '?'");
+	memset(text, 'x', sizeof(text));
+	for (unsigned int i = 50; i < 70; i++) {
+		memcpy(text + i, "\xc3\x9f\xc3\x9f\xc3\x9f\xc3\x9f\xc3\x9f\xc3\x9f", 13);
+		request.kind = text;
+		ok(!check() && !strcmp(printable(safe, sizeof(safe), why), why),
+		   "a long text is cut between letters: %s", why);
+	}
+	begin();
 	request.task_id = "gr\xc3\xbc\xc3\x9f";
 	ok(check(), "other letters are no harm");
 	request.kind = "";

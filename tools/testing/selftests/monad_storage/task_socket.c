@@ -15,6 +15,7 @@
  *	crowd N					open N connections more, and keep them
  *	shut					say no more
  *	sleep MS				and read nothing
+ *	wait FILE				and read nothing until there is that file
  *	listen MS				read what comes meanwhile
  *	until FILE				read until there is that file
  *	await N					read until N last responses have come
@@ -79,6 +80,12 @@ static void sleep_ms(long ms)
 	const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
 
 	nanosleep(&time, NULL);
+}
+
+static void wait_for(const char *file)
+{
+	while (access(file, F_OK))
+		sleep_ms(50);
 }
 
 /*
@@ -397,6 +404,8 @@ static void act(char **argv, int *at)
 		shutdown(fd, SHUT_WR);
 	else if (!strcmp(action, "sleep"))
 		sleep_ms(strtol(argv[++*at], NULL, 10));
+	else if (!strcmp(action, "wait"))
+		wait_for(argv[++*at]);
 	else if (!strcmp(action, "until"))
 		take_until(argv[++*at]);
 	else if (!strcmp(action, "await"))

@@ -9,6 +9,7 @@
 . "${0%/*}/lib.sh"
 
 socket=/run/monad-storage.sock
+with=
 make_null_blk nullb_a cache_size=4 irqmode=2 completion_nsec=1000000
 disk=$made_disk
 mkfs.ext4 -q "/dev/$disk"
@@ -20,7 +21,8 @@ settle
 
 begin_server()
 {
-	monad-storage serve "$@" >/tmp/server.out 2>/tmp/server.log &
+	# shellcheck disable=SC2086
+	$with monad-storage serve "$@" >/tmp/server.out 2>/tmp/server.log &
 	server=$!
 	wait_for grep -q 'taking tasks' /tmp/server.out ||
 		{ ok 1 "serve $*"; cat /tmp/server.log; done_testing; }
@@ -375,6 +377,24 @@ grep -q "nobody listens at $socket" /tmp/message
 ok $? "it says"
 monad-storage task vfs-latency --socket $socket --ring monad_ring 2>/tmp/message
 is $? 2 "--ring is not for a server's"
+
+# With no more than its unit lets it have.
+with="setpriv --no-new-privs --bounding-set=-all,+sys_admin,+dac_read_search,+sys_ptrace"
+start_recording -d "$other" --stacks
+begin_server
+with=
+begin_task fsync-latency -d "$disk" --socket $socket
+syncs 8
+end_task
+is "$status $(task_summary '[.operations, .events] | join(" ")')" "0 8 8" \
+	"with the capabilities of its unit: fsync-latency"
+begin_task block-latency -d "$other" -o write --socket $socket
+write_to "$other" 6
+end_task
+is "$status $(task_summary '[.operations, .events] | join(" ")')" "0 6 6" "and block-latency"
+is "$(cat /tmp/message)" "" "without a warning"
+end_server
+monad-storage stop >/dev/null
 
 # Others may, if they are in the group.
 begin_server --group 1000 --socket /tmp/group.sock

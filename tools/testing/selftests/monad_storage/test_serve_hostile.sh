@@ -144,20 +144,20 @@ wait_for no_tasks
 ok $? "200 that ask and go at once leave no task"
 still_serves "after these"
 
-# One that does not read.
-rm -f /tmp/begun
+# One that does not read, while there is more than there is room for.
+rm -f /tmp/begun /tmp/go_on
 timeout 200 task_socket $socket request s vfs-latency 300000 device="$other" max_events=1000000 \
-	until /tmp/begun sleep $((25000 * slowness)) request t fsync-latency 1000 \
-	await 2 >/tmp/unread &
+	until /tmp/begun wait /tmp/go_on request t fsync-latency 1000 await 2 >/tmp/unread &
 client=$!
 wait_for grep -q '^s ok 0 0 more' /tmp/unread
 touch /tmp/begun
 nap 2
-write_to "$other" 20000
+perl -e 'open(my $f, "+<", "/dev/$ARGV[0]") or die;
+	for (1 .. 40000) { sysseek($f, 0, 0); syswrite($f, "x" x 512) == 512 or die }' "$other"
+write_to "$other" 100
 still_serves "beside one that does not read"
-write_to "$other" 100
 nap 60
-write_to "$other" 100
+touch /tmp/go_on
 wait $client
 is "$(grep -c '^t refused .* bytes of results have not been read yet' /tmp/unread)" 1 \
 	"one that has not read what there is gets no other task"
