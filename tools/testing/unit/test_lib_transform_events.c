@@ -269,6 +269,55 @@ static void test_gravest(void)
 	transformer_free(t);
 }
 
+/* What is sent of these, in their order, with so many per kind and that pressure. */
+static size_t count_sent(unsigned int per_kind, unsigned int permille,
+			 const struct raw_event *events, size_t nr, uint64_t *first_ns)
+{
+	struct transform_config other = config;
+	struct transformer *t;
+	Monad__TelemetryBatch *batch;
+	size_t sent;
+
+	other.per_kind = per_kind;
+	t = new_transformer(&other, NULL);
+	for (size_t i = 0; i < nr; i++)
+		add(t, events[i]);
+	transform_pressure(t, permille);
+	batch = end_window(t);
+	sent = batch->n_spontaneous_events;
+	*first_ns = sent ? batch->spontaneous_events[0]->storage->latency_ns : 0;
+	ok(stands_for(batch) + transform_counters(t)->dropped == nr && adds_up(t),
+	   "%zu are accounted for", nr);
+	transform_batch_free(batch);
+	transformer_free(t);
+	return sent;
+}
+
+static void test_which_are_sent(void)
+{
+	struct raw_event events[6];
+	uint64_t first;
+
+	for (unsigned int i = 0; i < 6; i++) {
+		events[i] = failed_read(EIO);
+		events[i].complete.op = MONAD_STORAGE_OP_WRITE;
+	}
+	events[0].complete.total_ns = 2 * MS;
+	events[1].complete.flags |= MONAD_STORAGE_F_META;
+	eq_u64(count_sent(1, 0, events, 2, &first), 1, "where there is one only, ...");
+	eq_u64(first, 2 * MS, "... it is the longest");
+	eq_u64(count_sent(5, 600, events, 6, &first), 2, "under pressure these two, ...");
+	eq_u64(first, 2 * MS, "... also if others come behind them");
+	events[1].complete.flags = events[0].complete.flags;
+	events[2].complete.total_ns = 3 * MS;
+	eq_u64(count_sent(5, 600, events, 6, &first), 1, "one, if it is both, ...");
+	eq_u64(first, 3 * MS, "... wherever it is");
+	/* The longest is a warning, which is not sent any more. */
+	events[0].complete.flags |= MONAD_STORAGE_F_RAHEAD;
+	events[0].complete.total_ns = 9 * MS;
+	eq_u64(count_sent(8, 900, events, 6, &first), 2, "what is not sent takes no place");
+}
+
 /* A window full of kinds of which each has one that is grave and one that took long. */
 static void test_no_room_but_for_the_gravest(void)
 {
@@ -1027,6 +1076,7 @@ int main(void)
 	test_per_kind();
 	test_kinds_apart();
 	test_gravest();
+	test_which_are_sent();
 	test_no_room_but_for_the_gravest();
 	test_room_for_the_rare();
 	test_room_for_the_severe();
