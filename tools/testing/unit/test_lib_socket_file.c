@@ -199,8 +199,13 @@ static int inherit(int fd, const char *count, bool for_us)
 static void test_inherit(void)
 {
 	int stream, datagram = socket(AF_UNIX, SOCK_DGRAM, 0), null = open("/dev/null", O_RDWR);
+	int packets = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	struct sockaddr_un nameless = { .sun_family = AF_UNIX };
 	struct socket_file file;
 
+	/* With a name that the kernel chooses. */
+	if (bind(packets, (struct sockaddr *)&nameless, sizeof(sa_family_t)) || listen(packets, 1))
+		bail_out("packets");
 	ok(!socket_file_inherit(&file), "nothing is handed over");
 	if (socket_file_listen(&file, path, NOBODY))
 		bail_out("listen");
@@ -212,10 +217,12 @@ static void test_inherit(void)
 	ok(said("handed over 2 sockets"), "which is said");
 	eq_int(inherit(stream, "x", true), -1, "nor nonsense");
 	eq_int(inherit(datagram, "1", true), -1, "nor one of another kind");
+	eq_int(inherit(packets, "1", true), -1, "nor one of packets");
 	eq_int(inherit(null, "1", true), -1, "nor what is none");
 	ok(said("is no Unix stream socket that listens"), "which is said");
 	close(stream);
 	close(datagram);
+	close(packets);
 	close(null);
 	socket_file_close(&file);
 }
