@@ -168,9 +168,10 @@ static void fill_in(struct task_results *results)
 	}
 	for (unsigned int op = MONAD_STORAGE_CALL_FSYNC; op < MONAD_STORAGE_CALL_SYNC_WRITE; op++) {
 		results->ops[op] = (struct monad_task_totals){
-			.ops = n++, .bytes = n++, .errors = n++, .slow = n++, .sum_ns = n++,
-			.max_ns = n++,
+			.ops = n, .bytes = n + 1, .errors = n + 2, .slow = n + 3,
+			.sum_ns = n + 4, .max_ns = n + 5,
 		};
+		n += 6;
 		for (unsigned int i = 0; i < MONAD_STORAGE_BUCKETS; i++)
 			results->ops[op].bucket[i] = n++;
 	}
@@ -178,7 +179,8 @@ static void fill_in(struct task_results *results)
 	results->devices = xcalloc(2, sizeof(*results->devices));
 	for (unsigned int i = 0; i < 2; i++) {
 		results->devices[i].dev = 8 << 20 | i;
-		results->devices[i].sum = (struct monad_task_device){ n++, n++, n++, n++ };
+		results->devices[i].sum = (struct monad_task_device){ n, n + 1, n + 2, n + 3 };
+		n += 4;
 	}
 }
 

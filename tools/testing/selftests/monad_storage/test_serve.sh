@@ -315,28 +315,8 @@ is "$(task_summary '[.ended_by, .operations, .events] | join(" ")')" "server_end
 	"and its tasks end with summaries"
 nothing_left_soon "after the server"
 
-# The kernel has a limit as well.
-begin_server --max-tasks 19
-pids=
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
-	monad-storage task fsync-latency -t 5m >/tmp/many.$i &
-	pids="$pids $!"
-done
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
-	wait_for test -s /tmp/many.$i
-done
-monad-storage task fsync-latency --socket $socket 2>/tmp/message
-is $? 1 "too many on this machine"
-grep -q 'the server refused it: there is nothing to attach to for fsync-latency' /tmp/message
-ok $? "is refused: $(tail -n 1 /tmp/message)"
-grep -q 'warning: attaching to vfs_fsync_range: as many programs as the kernel takes' /tmp/message
-ok $? "and a warning says why"
-# shellcheck disable=SC2086
-kill $pids
-# shellcheck disable=SC2086
-wait $pids
-
 # The server is killed.
+begin_server
 begin_task vfs-latency --socket $socket -t 5m
 kill -9 $server
 wait $server 2>/dev/null

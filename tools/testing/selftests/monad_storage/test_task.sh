@@ -133,8 +133,18 @@ grep -q 'warning: attaching to vfs_fsync_range' /tmp/message
 ok $? "a warning names the function"
 grep -q 'there is nothing to attach to for fsync-latency' /tmp/message
 ok $? "and an error says that it was the last"
+# The same for those who ask a server.
+monad-storage serve --socket /tmp/socket >/tmp/server.out 2>/tmp/server.log &
+server=$!
+wait_for grep -q 'taking tasks' /tmp/server.out
+monad-storage task fsync-latency --socket /tmp/socket 2>/tmp/message
+is $? 1 "too many at a time, asked over a socket"
+grep -q 'the server refused it: there is nothing to attach to for fsync-latency' /tmp/message
+ok $? "is refused"
+grep -q 'warning: attaching to vfs_fsync_range: as many programs as the kernel takes' /tmp/message
+ok $? "and a warning says why"
 # shellcheck disable=SC2086
-kill $pids
+kill $pids $server
 wait
 wait_for nothing_left
 is "$(left)" "$before" "and nothing is left of all of these"
