@@ -40,8 +40,8 @@ void export_ring_close(struct export_ring *export)
 	export->open = false;
 }
 
-static void __attribute__((format(printf, 2, 3))) complain(struct export_ring *export,
-							    const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+complain(struct export_ring *export, const char *format, ...)
 {
 	char text[sizeof(export->complaint)];
 	va_list args;

@@ -20,8 +20,8 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t size);
 
 /* Like snprintf(), into the arena. "" when there is no memory. */
-char *__attribute__((format(printf, 2, 3))) arena_printf(struct arena *arena, const char *format,
-							  ...);
+__attribute__((format(printf, 2, 3)))
+char *arena_printf(struct arena *arena, const char *format, ...);
 
 void arena_free(struct arena *arena);
 

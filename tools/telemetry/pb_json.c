@@ -31,8 +31,8 @@ static void camel_case(const char *name, char camel[NAME_LEN])
 
 static void write_base64(struct json_writer *json, const ProtobufCBinaryData *bytes)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				     "0123456789+/";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	char *text = malloc(bytes->len / 3 * 4 + 5), *out = text;
 
 	if (!text) {
