@@ -59,8 +59,8 @@ static const struct argp_option option_table[] = {
 	{}
 };
 
-#define INTERVAL_LEAST (100 * 1000000ULL)
-#define INTERVAL_MOST (24 * 3600 * NSEC_PER_SEC)
+#define INTERVAL_LEAST 100000000ULL
+#define INTERVAL_MOST (86400 * NSEC_PER_SEC)
 
 struct parse {
 	struct export_options *options;

@@ -53,6 +53,11 @@ void *arena_alloc(struct arena *arena, size_t size)
 	return memory;
 }
 
+void *arena_pointers(struct arena *arena, size_t nr)
+{
+	return arena_alloc(arena, nr * sizeof(void *));
+}
+
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
 	static char empty[1];
