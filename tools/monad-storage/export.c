@@ -19,8 +19,7 @@
 
 struct export {
 	struct export_options options;
-	pthread_t main;      /* which serves, while another one sends */
-	int sent;            /* the exit status of the latter */
+	int sent;            /* the exit status of sending, beside serving */
 	char complaint[256]; /* the last one: each is made once */
 };
 
@@ -124,7 +123,7 @@ static void *send_beside(void *arg)
 	export->sent = push_run(&export->options.push);
 	/* It may have ended by itself: then so do the others. */
 	if (!interrupted)
-		pthread_kill(export->main, SIGTERM);
+		kill(getpid(), SIGTERM);
 	return NULL;
 }
 
@@ -135,7 +134,6 @@ static int serve_and_send(struct export *export, int fd)
 	pthread_t thread;
 	int err, status;
 
-	export->main = pthread_self();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&thread, NULL, send_beside, export);

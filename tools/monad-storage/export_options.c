@@ -59,13 +59,14 @@ static const struct argp_option option_table[] = {
 	{}
 };
 
-#define INTERVAL_LEAST (100 * 1000000ULL)
-#define INTERVAL_MOST (24 * 3600 * NSEC_PER_SEC)
+#define INTERVAL_LEAST 100000000ULL
+#define INTERVAL_MOST (86400 * NSEC_PER_SEC)
 
 struct parse {
 	struct export_options *options;
 	uint64_t congested; /* 0: was not given */
 	bool push_only;     /* an option was given that makes sense for these only */
+	bool otlp;          /* --otlp was */
 };
 
 static void add_target(struct push_options *push, enum export_kind kind, char *arg,
@@ -76,6 +77,12 @@ static void add_target(struct push_options *push, enum export_kind kind, char *a
 			   kind == EXPORT_OTLP ? "the URL of --otlp" :
 			   kind == EXPORT_JSON ? "the file of --json" :
 			   "the address of --telemetry");
+	/* Two at once would write into each other's lines. */
+	for (size_t i = 0; i < push->targets.nr; i++) {
+		if (push->targets.target[i].kind == kind &&
+		    !strcmp(push->targets.target[i].where, arg))
+			argp_error(state, "'%s' is given twice", arg);
+	}
 	if (!export_targets_add(&push->targets, kind, arg))
 		argp_error(state, "no more than %d of --otlp, --json and --telemetry",
 			   EXPORT_TARGETS_MAX);
@@ -194,6 +201,8 @@ static void finish(struct parse *parse, struct argp_state *state)
 	if (parse->push_only && !push->targets.nr)
 		argp_error(state, "what is said of intervals, events and headers goes with --otlp, "
 			   "--json or --telemetry");
+	if (push->targets.nr_headers && !parse->otlp)
+		argp_error(state, "--otlp-header goes with --otlp");
 	if (!parse->congested)
 		return;
 	get_threshold(push, 0, state);
@@ -216,6 +225,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_OTLP:
 		add_target(&options->push, EXPORT_OTLP, arg, state);
+		parse->otlp = true;
 		return 0;
 	case KEY_JSON:
 		add_target(&options->push, EXPORT_JSON, arg, state);

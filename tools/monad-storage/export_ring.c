@@ -40,8 +40,8 @@ void export_ring_close(struct export_ring *export)
 	export->open = false;
 }
 
-static void __attribute__((format(printf, 2, 3))) complain(struct export_ring *export,
-							    const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+complain(struct export_ring *export, const char *format, ...)
 {
 	char text[sizeof(export->complaint)];
 	va_list args;
@@ -129,7 +129,7 @@ static bool is_same_ring(const struct export_ring *export)
 	const struct monad_ring_ext *ext = monad_event_ring_ext(&export->ring);
 	static const uint8_t none[16];
 
-	return ext && memcmp(ext->uuid, none, sizeof(none)) &&
+	return ext && memcmp(ext->uuid, none, sizeof(none)) != 0 &&
 	       !memcmp(ext->uuid, export->uuid, sizeof(export->uuid));
 }
 

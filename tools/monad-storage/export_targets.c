@@ -40,7 +40,8 @@ bool export_targets_add_header(struct export_targets *targets, const char *heade
 bool export_targets_use_stdout(const struct export_targets *targets)
 {
 	for (size_t i = 0; i < targets->nr; i++) {
-		if (targets->target[i].kind == EXPORT_JSON && !strcmp(targets->target[i].where, "-"))
+		if (targets->target[i].kind == EXPORT_JSON &&
+		    !strcmp(targets->target[i].where, "-"))
 			return true;
 	}
 	return false;
@@ -63,7 +64,7 @@ static void find_out_who_we_are(struct export_targets *targets)
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 
 	if (gethostname(targets->host, sizeof(targets->host) - 1))
-		strcpy(targets->host, "localhost");
+		snprintf(targets->host, sizeof(targets->host), "localhost");
 	if (!file)
 		return;
 	if (!fgets(targets->boot_id, sizeof(targets->boot_id), file))
@@ -136,9 +137,9 @@ int export_targets_start(struct export_targets *targets)
 static void say_what_was_not_sent(const char *name, const struct export_queue_counters *c)
 {
 	if (c->dropped_batches || c->dropped_metrics || c->dropped_events)
-		warning("%s: %" PRIu64 " of %" PRIu64 " batches were dropped; with what was refused of "
-			"others %" PRIu64 " metrics and %" PRIu64 " events did not get there", name,
-			c->dropped_batches, c->added_batches, c->dropped_metrics,
+		warning("%s: %" PRIu64 " of %" PRIu64 " batches were dropped; with what was "
+			"refused of others %" PRIu64 " metrics and %" PRIu64 " events did not get "
+			"there", name, c->dropped_batches, c->added_batches, c->dropped_metrics,
 			c->dropped_events);
 }
 

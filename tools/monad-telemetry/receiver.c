@@ -120,6 +120,7 @@ static void on_register(struct receiver *receiver, struct connection *connection
 	Monad__Registered registered = MONAD__REGISTERED__INIT;
 	Monad__Message message = MONAD__MESSAGE__INIT;
 	struct session *session;
+	const char *how;
 	bool known;
 
 	if (connection->session) {
@@ -137,6 +138,7 @@ static void on_register(struct receiver *receiver, struct connection *connection
 	session = sessions_find(&receiver->sessions, reg->session_token.data,
 				reg->session_token.len);
 	known = session;
+	how = known ? "session resumed" : "new session";
 	if (!session)
 		session = sessions_new(&receiver->sessions);
 	if (!session) {
@@ -153,10 +155,10 @@ static void on_register(struct receiver *receiver, struct connection *connection
 	message.registered = &registered;
 	if (!answer(receiver, connection, &message))
 		return;
+	if (!known && reg->session_token.len)
+		how = "its session is not known here: a new one";
 	say("%s: %s %s on %s: %s, last batch %" PRIu64, connection->peer, reg->agent,
-	    reg->version, reg->host,
-	    known ? "session resumed" : reg->session_token.len ?
-	    "its session is not known here: a new one" : "new session", session->last_sequence);
+	    reg->version, reg->host, how, session->last_sequence);
 }
 
 /*
@@ -355,6 +357,8 @@ static void name_peer(int fd, char *name, size_t size)
 
 void receiver_accept(struct receiver *receiver, int fd)
 {
+	uint64_t patience;
+
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		struct connection *connection = &receiver->connections[i];
 
@@ -363,8 +367,10 @@ void receiver_accept(struct receiver *receiver, int fd)
 		connection->fd = fd;
 		framing_reader_init(&connection->reader, receiver->max_batch_bytes);
 		name_peer(fd, connection->peer, sizeof(connection->peer));
-		connection->until_ns = now_ns() + (REGISTER_NS < receiver->idle_ns ?
-						   REGISTER_NS : receiver->idle_ns);
+		patience = receiver->idle_ns;
+		if (patience > REGISTER_NS)
+			patience = REGISTER_NS;
+		connection->until_ns = now_ns() + patience;
 		return;
 	}
 	close(fd);

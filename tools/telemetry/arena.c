@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,12 @@
 #include "arena.h"
 
 #define BLOCK 65536
+#define ALIGN alignof(max_align_t)
 
 struct arena_block {
 	struct arena_block *next;
 	size_t used, room;
-	alignas(max_align_t) char memory[];
+	max_align_t memory[];
 };
 
 static struct arena_block *add_block(struct arena *arena, size_t size)
@@ -41,14 +43,19 @@ void *arena_alloc(struct arena *arena, size_t size)
 		arena->failed = true;
 		return NULL;
 	}
-	size = (size + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+	size = (size + ALIGN - 1) / ALIGN * ALIGN;
 	if (!block || block->room - block->used < size)
 		block = add_block(arena, size);
 	if (!block)
 		return NULL;
-	memory = block->memory + block->used;
+	memory = (char *)block->memory + block->used;
 	block->used += size;
 	return memory;
+}
+
+void *arena_pointers(struct arena *arena, size_t nr)
+{
+	return arena_alloc(arena, nr * sizeof(void *));
 }
 
 char *arena_printf(struct arena *arena, const char *format, ...)

@@ -19,9 +19,12 @@ struct arena {
  */
 void *arena_alloc(struct arena *arena, size_t size);
 
+/* An array of so many pointers, likewise; each is NULL. */
+void *arena_pointers(struct arena *arena, size_t nr);
+
 /* Like snprintf(), into the arena. "" when there is no memory. */
-char *__attribute__((format(printf, 2, 3))) arena_printf(struct arena *arena, const char *format,
-							  ...);
+__attribute__((format(printf, 2, 3)))
+char *arena_printf(struct arena *arena, const char *format, ...);
 
 void arena_free(struct arena *arena);
 

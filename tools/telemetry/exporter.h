@@ -42,7 +42,7 @@ struct exporter {
 	void (*close)(struct exporter *exporter); /* frees it */
 
 	/* CLOCK_MONOTONIC, 0: never. Set by another thread, also while send() runs. */
-	_Atomic uint64_t give_up_ns;
+	atomic_ullong give_up_ns;
 	/* With EXPORT_AGAIN, what the receiver wants: not within that time. 0: it did not say. */
 	uint64_t retry_after_ns;
 	/* With EXPORT_SENT: what of this batch the receiver did not take. */

@@ -12,6 +12,7 @@
 
 /* What is read at once at first, and how much more room there is each time. */
 #define PIECE 16384
+#define LARGE (1 << 20)
 
 /*
  * An empty message within a message is two bytes of it and a hundred of memory: so much for
@@ -142,7 +143,7 @@ static int take_message(struct framing_reader *reader, Monad__Message **message)
 
 	reader->have = 0;
 	/* One that was large need not stay so for all of a connection. */
-	if (reader->room > 64 * PIECE) {
+	if (reader->room > LARGE) {
 		free(reader->data);
 		reader->data = NULL;
 		reader->room = 0;

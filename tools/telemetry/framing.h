@@ -69,7 +69,7 @@ const char *framing_error(int err);
  */
 struct framing_deadline {
 	uint64_t at_ns;
-	const _Atomic uint64_t *sooner;
+	const atomic_ullong *sooner;
 };
 
 /* What is left of it in milliseconds, at most @most; 0 when it is over. */

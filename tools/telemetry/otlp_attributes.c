@@ -26,12 +26,12 @@ static void add(struct attributes *attributes, const char *key, Otlp__AnyValue *
 
 	if (attributes->nr == attributes->room) {
 		size_t room = attributes->room ? 2 * attributes->room : 16;
-		Otlp__KeyValue **values = arena_alloc(attributes->arena, room * sizeof(*values));
+		Otlp__KeyValue **values = arena_pointers(attributes->arena, room);
 
 		if (!values)
 			return;
 		if (attributes->nr)
-			memcpy(values, attributes->values, attributes->nr * sizeof(*values));
+			memcpy(values, attributes->values, attributes->nr * sizeof(void *));
 		attributes->values = values;
 		attributes->room = room;
 	}
@@ -134,7 +134,7 @@ static Otlp__AnyValue *array_value(struct arena *arena, size_t room)
 	if (!value || !array)
 		return NULL;
 	otlp__array_value__init(array);
-	array->values = arena_alloc(arena, room * sizeof(*array->values));
+	array->values = arena_pointers(arena, room);
 	value->array_value = array;
 	return value;
 }

@@ -51,8 +51,8 @@ static uint64_t now_ns(void)
  */
 
 /* Adds to what there is to say already. */
-static void __attribute__((format(printf, 3, 4))) say(char *why, size_t why_size,
-						       const char *format, ...)
+static void __attribute__((format(printf, 3, 4)))
+say(char *why, size_t why_size, const char *format, ...)
 {
 	size_t used = strlen(why);
 	va_list args;

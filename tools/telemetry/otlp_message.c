@@ -168,7 +168,7 @@ static void fill_gauge(struct arena *arena, Otlp__Metric *metric,
 	if (!gauge)
 		return;
 	otlp__gauge__init(gauge);
-	gauge->data_points = arena_alloc(arena, nr * sizeof(*gauge->data_points));
+	gauge->data_points = arena_pointers(arena, nr);
 	for (size_t i = 0; gauge->data_points && i < nr; i++)
 		gauge->data_points[gauge->n_data_points++] = number_point(arena, series[i]);
 	metric->data_case = OTLP__METRIC__DATA_GAUGE;
@@ -185,7 +185,7 @@ static void fill_sum(struct arena *arena, Otlp__Metric *metric,
 	otlp__sum__init(sum);
 	sum->aggregation_temporality = OTLP__TEMPORALITY__TEMPORALITY_CUMULATIVE;
 	sum->is_monotonic = true;
-	sum->data_points = arena_alloc(arena, nr * sizeof(*sum->data_points));
+	sum->data_points = arena_pointers(arena, nr);
 	for (size_t i = 0; sum->data_points && i < nr; i++)
 		sum->data_points[sum->n_data_points++] = number_point(arena, series[i]);
 	metric->data_case = OTLP__METRIC__DATA_SUM;
@@ -201,7 +201,7 @@ static void fill_histogram(struct arena *arena, Otlp__Metric *metric,
 		return;
 	otlp__histogram__init(histogram);
 	histogram->aggregation_temporality = OTLP__TEMPORALITY__TEMPORALITY_CUMULATIVE;
-	histogram->data_points = arena_alloc(arena, nr * sizeof(*histogram->data_points));
+	histogram->data_points = arena_pointers(arena, nr);
 	for (size_t i = 0; histogram->data_points && i < nr; i++)
 		histogram->data_points[histogram->n_data_points++] = histogram_point(arena,
 										     series[i]);
@@ -261,7 +261,7 @@ uint8_t *otlp_metrics(const Monad__TelemetryBatch *batch, const struct export_se
 	Otlp__ExportMetrics message = OTLP__EXPORT_METRICS__INIT;
 	struct arena arena = {};
 
-	scope.metrics = arena_alloc(&arena, otlp_count_metrics(batch) * sizeof(*scope.metrics));
+	scope.metrics = arena_pointers(&arena, otlp_count_metrics(batch));
 	if (scope.metrics) {
 		add_metrics(&arena, &scope, batch->metrics, batch->n_metrics);
 		for (size_t i = 0; i < batch->n_task_results; i++)
@@ -363,7 +363,7 @@ uint8_t *otlp_logs(const Monad__TelemetryBatch *batch, const struct export_sende
 	size_t room = otlp_count_events(batch);
 	struct arena arena = {};
 
-	scope.log_records = arena_alloc(&arena, room * sizeof(*scope.log_records));
+	scope.log_records = arena_pointers(&arena, room);
 	if (scope.log_records) {
 		for (size_t i = 0; i < batch->n_spontaneous_events; i++)
 			scope.log_records[scope.n_log_records++] =

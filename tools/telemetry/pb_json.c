@@ -23,7 +23,10 @@ static void camel_case(const char *name, char camel[NAME_LEN])
 			upper = true;
 			continue;
 		}
-		camel[length++] = upper ? (char)toupper((unsigned char)*name) : *name;
+		camel[length] = *name;
+		if (upper)
+			camel[length] = (char)toupper((unsigned char)*name);
+		length++;
 		upper = false;
 	}
 	camel[length] = '\0';
@@ -31,8 +34,9 @@ static void camel_case(const char *name, char camel[NAME_LEN])
 
 static void write_base64(struct json_writer *json, const ProtobufCBinaryData *bytes)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				     "0123456789+/";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+	enum { PADDING = 64 };
 	char *text = malloc(bytes->len / 3 * 4 + 5), *out = text;
 
 	if (!text) {
@@ -49,8 +53,8 @@ static void write_base64(struct json_writer *json, const ProtobufCBinaryData *by
 			three |= bytes->data[i + 2];
 		*out++ = digits[three >> 18];
 		*out++ = digits[three >> 12 & 63];
-		*out++ = left > 1 ? digits[three >> 6 & 63] : '=';
-		*out++ = left > 2 ? digits[three & 63] : '=';
+		*out++ = digits[left > 1 ? three >> 6 & 63 : PADDING];
+		*out++ = digits[left > 2 ? three & 63 : PADDING];
 	}
 	json_string_n(json, text, out - text);
 	free(text);

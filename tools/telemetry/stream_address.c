@@ -26,9 +26,11 @@ static bool is_port(const char *text)
 
 static const char *parse_path(const char *text, struct stream_address *address)
 {
-	if (strlen(text) >= sizeof(address->path))
+	size_t length = strlen(text);
+
+	if (length >= sizeof(address->path))
 		return "the path of a socket has 107 characters at most";
-	strcpy(address->path, text);
+	memcpy(address->path, text, length + 1);
 	return NULL;
 }
 

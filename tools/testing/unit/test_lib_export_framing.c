@@ -254,14 +254,14 @@ static void test_garbage(void)
 static void *set_soon(void *arg)
 {
 	usleep(200000);
-	atomic_store((_Atomic uint64_t *)arg, 1);
+	atomic_store((atomic_ullong *)arg, 1);
 	return NULL;
 }
 
 static void test_waiting(void)
 {
 	struct framing_deadline deadline = within(300);
-	_Atomic uint64_t sooner = 0;
+	atomic_ullong sooner = 0;
 	struct framing_reader reader;
 	Monad__Message *message;
 	uint64_t began = now_ns();

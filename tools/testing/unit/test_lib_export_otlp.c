@@ -11,6 +11,7 @@
 static const struct export_sender sender = {
 	.agent = "test", .version = "1.2", .host = "here", .boot_id = "none",
 };
+
 static char url[64];
 static char why[512];
 
@@ -331,11 +332,11 @@ static void test_statuses(void)
 		  EXPORT_SENT, "" },
 		{ "429 Too Many\r\nContent-Length: 0", EXPORT_AGAIN, "busy, status 429" },
 		{ "502 Bad\r\nContent-Length: 0", EXPORT_AGAIN, "502" },
-		{ "503 Busy\r\nContent-Type: text/plain\r\nContent-Length: 10\r\n\r\nlater\x1b[m\r\n",
-		  EXPORT_AGAIN, "503: later?[m" },
+		{ "503 Busy\r\nContent-Type: text/plain\r\nContent-Length: 10\r\n\r\n"
+		  "later\x1b[m\r\n", EXPORT_AGAIN, "503: later?[m" },
 		{ "504 Late\r\nContent-Length: 0", EXPORT_AGAIN, "504" },
 		{ "400 Bad\r\nContent-Type: application/x-protobuf\r\nContent-Length: 5\r\n\r\n"
-		  "\x12\x03" "why", EXPORT_REFUSED, "status 400: why" },
+		  "\x12\x03why", EXPORT_REFUSED, "status 400: why" },
 		{ "401 No\r\nContent-Length: 0", EXPORT_REFUSED, "--otlp-header" },
 		{ "404 None\r\nContent-Length: 0", EXPORT_REFUSED, "is that where it takes OTLP" },
 		{ "500 Bug\r\nContent-Length: 0", EXPORT_REFUSED, "500" },
@@ -343,8 +344,8 @@ static void test_statuses(void)
 		  "elsewhere" },
 		{ "200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\n<htm>",
 		  EXPORT_REFUSED, "no receiver of OTLP" },
-		{ "200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 3\r\n\r\n\xff\xff\xff",
-		  EXPORT_SENT, "garbage" },
+		{ "200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 3\r\n\r\n"
+		  "\xff\xff\xff", EXPORT_SENT, "garbage" },
 		{ "200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\nshort", EXPORT_AGAIN,
 		  "" },
 		{ "999999 What", EXPORT_AGAIN, "" },
@@ -353,18 +354,20 @@ static void test_statuses(void)
 	struct exporter *exporter = must_open(NULL);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		enum export_result result;
 		char answer[1024];
 
-		snprintf(answer, sizeof(answer), "HTTP/1.1 %s%s", cases[i].answer,
-			 strstr(cases[i].answer, "\r\n\r\n") ? "" : "\r\n\r\n");
+		snprintf(answer, sizeof(answer), "HTTP/1.1 %s", cases[i].answer);
+		if (!strstr(answer, "\r\n\r\n"))
+			strcat(answer, "\r\n\r\n");
 		if (cases[i].answer[0] == '\x01')
 			snprintf(answer, sizeof(answer), "garbage, Connection: close\n\n\n");
 		server_says("CLOSE");
 		send_one(exporter, 1000 + i, 1, 0);
 		server_says(answer);
-		eq_int(send_one(exporter, i + 1, 1, 0), cases[i].result, "%.*s: %s",
-		       (int)strcspn(cases[i].answer, "\r"),
-		       cases[i].answer[0] == '\x01' ? "garbage" : cases[i].answer, why);
+		result = send_one(exporter, i + 1, 1, 0);
+		eq_int(result, cases[i].result, "%.*s: %s", (int)strcspn(answer, "\r,"), answer,
+		       why);
 		ok(strstr(why, cases[i].why), "says so");
 	}
 	exporter->close(exporter);
@@ -493,7 +496,7 @@ static void test_headers(void)
 
 		headers[0] = wrong[i];
 		ok(!otlp_exporter(url, &sender, &options, why, sizeof(why)), "%s", why);
-		ok(!strstr(why, wrong[i]) || !i, "nobody is shown a token");
+		ok(!i || !strstr(why, wrong[i]), "nobody is shown a token");
 	}
 }
 
@@ -512,9 +515,10 @@ static void test_urls(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		exporter = otlp_exporter(cases[i].url, &sender, NULL, why, sizeof(why));
-		if (cases[i].target)
-			eq_str(exporter ? exporter->target : why, cases[i].target, "%s",
-			       cases[i].url);
+		if (cases[i].target && exporter)
+			eq_str(exporter->target, cases[i].target, "%s", cases[i].url);
+		else if (cases[i].target)
+			ok(false, "%s: %s", cases[i].url, why);
 		else
 			ok(!exporter, "'%s': %s", cases[i].url, why);
 		if (exporter)

@@ -89,7 +89,7 @@ static struct export_queue *begin(enum export_result result,
 	memset(&told, 0, sizeof(told));
 	told.lock = lock;
 	told.exporter.name = "told";
-	strcpy(told.exporter.target, "nowhere");
+	snprintf(told.exporter.target, sizeof(told.exporter.target), "nowhere");
 	told.exporter.send = do_as_told;
 	told.exporter.close = note_close;
 	told.result = result;

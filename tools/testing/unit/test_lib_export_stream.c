@@ -247,8 +247,8 @@ static void test_loses(void)
 	for (uint64_t i = 1; i <= 4; i++)
 		send_one(exporter, i);
 	stop(pid, SIGKILL);
-	snprintf(command, sizeof(command), "head -n 2 '%s' >'%s.new'; printf '%%s' '{\"sessionToken"
-		 "\":\"half' >>'%s.new'; mv '%s.new' '%s'", output, output, output, output, output);
+	snprintf(command, sizeof(command), "{ head -n 2 '%s'; sed -n 3p '%s' | head -c 90; } >"
+		 "'%s.new'; mv '%s.new' '%s'", output, output, output, output, output);
 	if (system(command))
 		diag("no head");
 	pid = start("--idle", "1m");
@@ -410,6 +410,114 @@ static void test_tcp(void)
 	exporter = must_open(3000000000);
 	eq_int(send_one(exporter, 1), EXPORT_AGAIN, "a name that is none: %s", why);
 	exporter->close(exporter);
+}
+
+/*
+ * Receivers that are none
+ */
+
+/* What it answers to who registers, and to a batch. */
+enum wrong_answer {
+	ANSWER_RIGHT, OTHER_SEQUENCE, OTHER_KIND, NO_TOKEN, LONG_TOKEN, GARBAGE, TOO_LONG, HALF,
+	FAR_AHEAD,
+};
+
+static void answer_wrong(int fd, enum wrong_answer wrong, bool batch)
+{
+	Monad__Message message = MONAD__MESSAGE__INIT;
+	Monad__Registered registered = MONAD__REGISTERED__INIT;
+	Monad__BatchResult result = MONAD__BATCH_RESULT__INIT;
+	uint8_t token[65] = {}, *frame;
+	size_t size;
+
+	registered.status = MONAD__STATUS__STATUS_OK;
+	registered.session_token.data = token;
+	registered.session_token.len = wrong == NO_TOKEN ? 0 : wrong == LONG_TOKEN ? 65 : 16;
+	registered.last_sequence = wrong == FAR_AHEAD ? 1000 : 0;
+	result.status = MONAD__STATUS__STATUS_OK;
+	result.sequence = wrong == OTHER_SEQUENCE ? 6 : 7;
+	message.kind_case = MONAD__MESSAGE__KIND_REGISTERED;
+	message.registered = &registered;
+	if (batch != (wrong == OTHER_KIND)) {
+		message.kind_case = MONAD__MESSAGE__KIND_RESULT;
+		message.result = &result;
+	}
+	frame = framing_pack(&message, &size);
+	if (wrong == GARBAGE)
+		memset(frame + FRAMING_HEADER, 0xff, size - FRAMING_HEADER);
+	if (wrong == TOO_LONG)
+		frame[0] = 0x7f;
+	if (write(fd, frame, wrong == HALF ? size - 1 : size) < 0)
+		diag("write: %s", strerror(errno));
+	free(frame);
+}
+
+/* One connection after the other. */
+static void serve_wrong(int listener, enum wrong_answer wrong)
+{
+	const struct framing_deadline deadline = { .at_ns = UINT64_MAX };
+	struct framing_reader reader;
+	Monad__Message *message;
+
+	for (;;) {
+		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+
+		if (fd < 0) {
+			usleep(1000);
+			continue;
+		}
+		framing_reader_init(&reader, 0);
+		while (!framing_receive(&reader, fd, &deadline, &message)) {
+			answer_wrong(fd, wrong, message->kind_case == MONAD__MESSAGE__KIND_BATCH);
+			monad__message__free_unpacked(message, NULL);
+			if (wrong == HALF)
+				break;
+		}
+		framing_reader_free(&reader);
+		close(fd);
+	}
+}
+
+static void test_wrong_receivers(void)
+{
+	static const struct {
+		enum wrong_answer wrong;
+		enum export_result result;
+		const char *why;
+	} cases[] = {
+		{ ANSWER_RIGHT, EXPORT_SENT, "" },
+		{ OTHER_SEQUENCE, EXPORT_AGAIN, "an answer to another batch" },
+		{ OTHER_KIND, EXPORT_AGAIN, "another kind of answer" },
+		{ NO_TOKEN, EXPORT_AGAIN, "a session token of no or too many bytes" },
+		{ LONG_TOKEN, EXPORT_AGAIN, "a session token of no or too many bytes" },
+		{ GARBAGE, EXPORT_AGAIN, "no message of this protocol" },
+		{ TOO_LONG, EXPORT_AGAIN, "longer than allowed" },
+		{ HALF, EXPORT_AGAIN, "the connection broke" },
+		/* It says that it has what nobody has sent to it. */
+		{ FAR_AHEAD, EXPORT_SENT, "" },
+	};
+	struct stream_address where;
+	struct exporter *exporter;
+	int listener;
+	pid_t pid;
+
+	begin("wrong");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		stream_parse_address(address, &where);
+		listener = stream_listen(&where, why, sizeof(why));
+		fflush(stdout);
+		pid = fork();
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			serve_wrong(listener, cases[i].wrong);
+		}
+		close(listener);
+		exporter = must_open(2000000000);
+		eq_int(send_one(exporter, 7), cases[i].result, "a receiver that is wrong: %s", why);
+		ok(strstr(why, cases[i].why), "says so");
+		exporter->close(exporter);
+		stop(pid, SIGKILL);
+	}
 }
 
 /*
@@ -598,8 +706,8 @@ static void test_addresses(void)
 	} cases[] = {
 		{ "/run/x", true }, { "./x", true }, { "host:1", true }, { "[::1]:65535", true },
 		{ "10.0.0.1:4000", true }, { "", false }, { "x", false }, { "host:", false },
-		{ ":1", false }, { "host:65536", false }, { "host:http", false }, { "::1:4", false },
-		{ "[::1:4", false }, { "*:1", false },
+		{ ":1", false }, { "host:65536", false }, { "host:http", false },
+		{ "::1:4", false }, { "[::1:4", false }, { "*:1", false },
 		{ "/a-path-of-more-than-107-characters-has-no-room-in-an-address-of-a-socket-and-"
 		  "is-refused-for-that-reason-which-is-a-good-one", false },
 	};
@@ -608,8 +716,9 @@ static void test_addresses(void)
 		struct exporter *exporter = stream_exporter(cases[i].text, &sender, NULL, why,
 							    sizeof(why));
 
-		ok(!exporter == !cases[i].good, "'%s'%s%s", cases[i].text,
-		   exporter ? "" : ": ", exporter ? "" : why);
+		if (exporter)
+			*why = '\0';
+		ok(!exporter == !cases[i].good, "'%s': %s", cases[i].text, why);
 		if (exporter)
 			exporter->close(exporter);
 	}
@@ -659,6 +768,7 @@ int main(void)
 	test_stall();
 	test_queue();
 	test_tcp();
+	test_wrong_receivers();
 	test_hostile();
 	test_many();
 	test_socket_file();
