@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,8 +110,10 @@ static void add_labels(struct arena *arena, const Monad__MetricWrapper *metric,
 /* Whole numbers of things, and bytes, stay such; what is a time or a part is a double. */
 static bool is_whole(const Monad__MetricWrapper *metric)
 {
-	return (!*metric->unit || !strcmp(metric->unit, "bytes")) &&
-	       metric->value == trunc(metric->value) && fabs(metric->value) < 9e18;
+	if (*metric->unit && strcmp(metric->unit, "bytes") != 0)
+		return false;
+	return metric->value > -9e18 && metric->value < 9e18 &&
+	       metric->value == (double)(int64_t)metric->value;
 }
 
 static Otlp__NumberPoint *number_point(struct arena *arena, const Monad__MetricWrapper *metric)
