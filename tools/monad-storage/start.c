@@ -122,7 +122,7 @@ static struct monad_storage *load(struct start_options *options, const struct mo
 	skel->rodata->max_rate = options->max_rate;
 	skel->rodata->attribution = options->attribution;
 	skel->rodata->record_stacks = options->sizes.stacks > 0;
-	/* Not by __ksym: for those libbpf reads and keeps all symbols, a third of a start's time. */
+	/* Not by __ksym: for those libbpf keeps all symbols, which is a third of a start's time. */
 	skel->rodata->bio_chain_endio = kallsyms_address("bio_chain_endio");
 	if (options->sizes.stacks)
 		skel->rodata->kernel_text = kallsyms_address("_stext");

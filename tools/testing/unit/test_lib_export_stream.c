@@ -438,7 +438,8 @@ static void answer_wrong(int fd, enum wrong_answer wrong, bool batch)
 	result.sequence = wrong == OTHER_SEQUENCE ? 6 : 7;
 	message.kind_case = MONAD__MESSAGE__KIND_REGISTERED;
 	message.registered = &registered;
-	if (batch != (wrong == OTHER_KIND)) {
+	/* What is wrong may be that it is the other one. */
+	if (wrong == OTHER_KIND ? !batch : batch) {
 		message.kind_case = MONAD__MESSAGE__KIND_RESULT;
 		message.result = &result;
 	}

@@ -206,7 +206,8 @@ static void test_unreadable(void)
 /* @limit: bytes that the file can have; by stream, in as many writes as stdio likes. */
 static int print(const char *text, unsigned int times, rlim_t limit)
 {
-	const struct rlimit no_more = { limit, RLIM_INFINITY }, any = { RLIM_INFINITY, RLIM_INFINITY };
+	const struct rlimit no_more = { limit, RLIM_INFINITY };
+	const struct rlimit any = { RLIM_INFINITY, RLIM_INFINITY };
 	struct new_file file;
 	int err = new_file_create(&file, path);
 	FILE *out;

@@ -304,7 +304,8 @@ static void test_blktrace(void)
 	ok(strstr(output, "nothing to write"), "is said");
 	eq_int(run("$T replay -r ./small --blktrace gap --json 2>&1"), 2, "--json as well");
 	eq_int(run("chmod 755 . && chmod 644 small && mkdir -m 755 mine && "
-		   "setpriv --reuid=65534 --clear-groups $T replay -r ./small --blktrace mine 2>&1"),
+		   "setpriv --reuid=65534 --clear-groups "
+		   "$T replay -r ./small --blktrace mine 2>&1"),
 	       1, "somebody else's directory");
 	ok(geteuid() || strstr(output, "mine/sdx.blktrace.0: Permission denied"), "says why");
 }
