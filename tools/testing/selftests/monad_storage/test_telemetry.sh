@@ -175,12 +175,28 @@ is "$(last_metric $received monad_storage_operations \
 	"{\"device\": \"$fast\", \"operation\": \"read\"}")" 7 "and one that is started begins anew"
 is "$(count_of $received '.name == "io_error"')" 2 "its error comes as well, once"
 
+# With another ring; and with one of the same name that is not the same.
+for round in 1 2; do
+	monad-storage stop >/dev/null
+	monad-ring destroy another >/dev/null 2>&1
+	monad-ring create another:12:22 >/dev/null
+	start_recording --ring another
+	dd if=/dev/$bad of=/dev/null bs=512 count=1 skip=4660 iflag=direct 2>/dev/null
+	more_batches 2
+	is "$(count_of $received '.name == "io_error"')" $((2 + round)) \
+		"an error in ring 'another' of round $round comes, once"
+done
+monad-storage stop >/dev/null
+start_recording
+more_batches 2
+is "$(count_of $received '.name == "io_error"')" 4 "back in the first ring nothing comes twice"
+
 # The last window is sent before it ends.
 dd if=/dev/$bad of=/dev/null bs=512 count=1 skip=4660 iflag=direct 2>/dev/null
 kill "$export"
 wait "$export"
 is $? 0 "it ends at SIGTERM"
-is "$(count_of $received '.name == "io_error"')" 3 "with what happened last"
+is "$(count_of $received '.name == "io_error"')" 5 "with what happened last"
 is_whole $received
 ok $? "the receiver has each batch once, in order"
 is_whole $lines
@@ -196,12 +212,14 @@ ok $? "with nothing missing"
 # From the past: what was in the ring before it was started.
 rm -f $lines
 timeout 3 monad-storage export --json $lines --interval 1s --since "$began" 2>>$work/export.log
-is "$(count_of $lines '.name == "io_error"')" 2 "--since: errors of before"
+is "$(count_of $lines '.name == "io_error"')" 1 "--since: the error of before"
 rm -f $lines
 timeout 3 monad-storage export --json $lines --interval 1s --events=off --since "$began" \
 	2>>$work/export.log
 is "$(count_of $lines true)" 0 "--events=off: no events"
 is "$(last_metric $lines monad_storage_operations \
-	"{\"device\": \"$fast\", \"operation\": \"read\"}")" 7 "but metrics"
+	"{\"device\": \"$bad\", \"operation\": \"read\"}")" 1 "but metrics"
+monad-storage stop >/dev/null
+monad-ring destroy another >/dev/null
 [ "$tap_failed" -eq 0 ] || sed 's/^/# /' $work/export.log $work/receiver.log
 done_testing
