@@ -89,6 +89,7 @@ static bool answer_request(int fd)
 {
 	const char *answer;
 	size_t size;
+	bool last;
 
 	pthread_mutex_lock(&server.lock);
 	answer = server.answers[server.answer];
@@ -105,8 +106,9 @@ static bool answer_request(int fd)
 			;
 		return false;
 	}
-	return send(fd, answer, size, MSG_NOSIGNAL) == (ssize_t)size &&
-	       !strcasestr(answer, "Connection: close");
+	/* Who has it goes on, and the answer may be gone. */
+	last = strcasestr(answer, "Connection: close");
+	return send(fd, answer, size, MSG_NOSIGNAL) == (ssize_t)size && !last;
 }
 
 static void *serve(void *arg)

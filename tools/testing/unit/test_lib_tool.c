@@ -236,12 +236,14 @@ static void test_watch(void)
 static void test_replaced(void)
 {
 	eq_int(cmd("--version >/dev/null; cp small moving"), 0, "a ring to replace");
-	eq_int(cmd("watch ./moving --json --from 1 --timeout 2.5 >out & cp small next; sleep 0.5;"
+	eq_int(cmd("watch ./moving --json --from 1 --timeout ${WATCH:-2.5} >out & cp small next; "
+		   "sleep ${PAUSE:-0.5};"
 		   " mv next moving; wait; grep -c COUNTER out; grep -c recreated out"),
 	       0, "a file that is replaced");
 	eq_str(output, "6\n1\n", "is followed");
 	eq_int(cmd("--version >/dev/null; cp small moving; cp other next"), 0, "a ring to replace");
-	eq_int(cmd("watch ./moving --type COUNTER --timeout 5 2>&1 & watch=$!; sleep 0.5;"
+	eq_int(cmd("watch ./moving --type COUNTER --timeout ${WATCH:-5} 2>&1 & watch=$!; "
+		   "sleep ${PAUSE:-0.5};"
 		   " mv next moving; wait $watch"), 1,
 	       "one that is replaced by another type's is not");
 	ok(strstr(output, "made anew, and is not what was asked for"), "and why is said");
