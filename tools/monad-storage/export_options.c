@@ -19,14 +19,14 @@ static const char doc[] =
 	"asks is asked for a password: serve other addresses than 127.0.0.1 in a network of your "
 	"own only.\n\n"
 	"EXAMPLES\n"
-	"  monad-storage export --prometheus 19150         on http://127.0.0.1:19150/metrics\n"
-	"  monad-storage export --otlp http://collector:4318 --otlp-header @/etc/otlp-token\n"
+	"  monad-storage export --prometheus 19150     http://127.0.0.1:19150/metrics\n"
+	"  monad-storage export --otlp http://collector:4318 --slow 50ms\n"
 	"  monad-storage export --otlp http://prometheus:9090/api/v1/otlp --events=off\n"
 	"  monad-storage export --json - --slow 50ms | jq '.spontaneousEvents[]?'\n"
-	"  monad-storage export --json /var/log/storage.jsonl --telemetry collector:4000\n"
+	"  monad-storage export --json /var/log/storage.jsonl --slow 50ms\n"
 	"  monad-storage export --once | grep latency\n"
-	"  monad-storage export --textfile /var/lib/prometheus/node-exporter/storage.prom\n"
-	"                                                 for node_exporter, from a timer\n";
+	"  monad-storage export --textfile /var/lib/node-exporter/storage.prom\n"
+	"                                              for node_exporter, from a timer\n";
 
 enum {
 	KEY_ONCE = 0x200, KEY_TEXTFILE, KEY_OTLP, KEY_HEADER, KEY_JSON, KEY_TELEMETRY,

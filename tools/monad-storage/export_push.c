@@ -7,8 +7,10 @@
 #include "export_observe.h"
 #include "export_push.h"
 #include "export_ring.h"
+#include "human.h"
 #include "interrupt.h"
 #include "monad_storage.h"
+#include "pins.h"
 #include "raw.h"
 #include "transform_sources.h"
 
@@ -22,6 +24,7 @@ struct push {
 	struct export_ring ring;
 	uint64_t sequence; /* of the last batch */
 	uint64_t next_ns;  /* when the window ends, CLOCK_MONOTONIC */
+	uint64_t judged_ns; /* the recording that say_what_is_slow() has seen */
 	char complaint[256]; /* the last one: each is made once */
 };
 
@@ -63,6 +66,41 @@ static void take_inflight(struct push *push)
 	free(ios);
 }
 
+static uint64_t lowest(const struct push_options *options)
+{
+	uint64_t least = 0;
+
+	for (size_t i = 0; i < options->nr_thresholds; i++) {
+		const uint64_t slow_ns = options->thresholds[i].slow_ns;
+
+		if (slow_ns && (!least || slow_ns < least))
+			least = slow_ns;
+	}
+	return least;
+}
+
+/* Of each recording, once: whether slow I/O can be told at all, and is there to be told of. */
+static void say_what_is_slow(struct push *push)
+{
+	const uint64_t slow_ns = lowest(push->options);
+	struct monad_storage_session session;
+	char text[HUMAN_LEN];
+	bool notable;
+
+	if (push->ring.session_ns == push->judged_ns || pins_read_session(&session))
+		return;
+	push->judged_ns = push->ring.session_ns;
+	notable = session.events == MONAD_STORAGE_EVENTS_NOTABLE;
+	if (!slow_ns && (!notable || (!session.slow_ns && !session.slow_devices)))
+		warning("no I/O is an event for being slow: say what is, as --slow 50ms (and the "
+			"recording marks none)");
+	else if (slow_ns && notable && (!session.slow_ns || slow_ns < session.slow_ns))
+		warning("the recording keeps only what is notable to it (--events=notable), %s: "
+			"--slow has no more to choose from",
+			session.slow_ns ? human_duration(session.slow_ns, text) :
+					  "not what is slow");
+}
+
 static void end_window(struct push *push)
 {
 	struct export_targets *targets = &push->options->targets;
@@ -72,6 +110,7 @@ static void end_window(struct push *push)
 	if (!push->options->no_events) {
 		export_ring_update(&push->ring, push->transformer);
 		export_ring_read(&push->ring, push->transformer);
+		say_what_is_slow(push);
 		take_inflight(push);
 	}
 	take_metrics(push);
@@ -81,6 +120,7 @@ static void end_window(struct push *push)
 		return;
 	}
 	batch->sequence = ++push->sequence;
+	export_targets_sign(targets, batch);
 	export_targets_send(targets, batch);
 	transform_batch_free(batch);
 }
@@ -167,7 +207,8 @@ int push_run(struct push_options *options)
 		end_window(&push);
 		say_what_was_lost(&push);
 	}
-	export_targets_stop(&options->targets, LAST_NS);
+	if (!export_targets_stop(&options->targets, LAST_NS))
+		status = EXIT_FAILED;
 	export_ring_close(&push.ring);
 	transformer_free(push.transformer);
 	transform_sources_close(&push.sources);

@@ -137,16 +137,16 @@ int export_targets_start(struct export_targets *targets)
 static void say_what_was_not_sent(const char *name, const struct export_queue_counters *c)
 {
 	if (c->dropped_batches || c->dropped_metrics || c->dropped_events)
-		warning("%s: %" PRIu64 " of %" PRIu64 " batches were dropped; with what was "
-			"refused of others %" PRIu64 " metrics and %" PRIu64 " events did not get "
-			"there", name, c->dropped_batches, c->added_batches, c->dropped_metrics,
-			c->dropped_events);
+		warning("%s: %" PRIu64 " metrics and %" PRIu64 " events were not delivered; "
+			"%" PRIu64 " of %" PRIu64 " batches were dropped", name,
+			c->dropped_metrics, c->dropped_events, c->dropped_batches,
+			c->added_batches);
 }
 
-void export_targets_stop(struct export_targets *targets, uint64_t wait_ns)
+bool export_targets_stop(struct export_targets *targets, uint64_t wait_ns)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + wait_ns;
-	bool gone = export_targets_stdout_gone(targets);
+	bool gone = export_targets_stdout_gone(targets), delivered = true;
 
 	/* All of them go on sending while the first one is waited for. */
 	for (size_t i = 0; i < targets->nr; i++) {
@@ -163,12 +163,29 @@ void export_targets_stop(struct export_targets *targets, uint64_t wait_ns)
 		targets->target[i].queue = NULL;
 		if (!gone || strcmp(name, "json -") != 0)
 			say_what_was_not_sent(name, &counters);
+		if (counters.dropped_batches && !counters.sent_batches)
+			delivered = false;
 	}
+	return delivered;
 }
 
 /*
  * Batches
  */
+
+static char *copy_of(const char *text, char *instead)
+{
+	char *copy = *text ? strdup(text) : NULL;
+
+	return copy ? copy : instead;
+}
+
+void export_targets_sign(const struct export_targets *targets, Monad__TelemetryBatch *batch)
+{
+	batch->host = copy_of(targets->host, batch->host);
+	batch->boot_id = copy_of(targets->boot_id, batch->boot_id);
+	batch->began_ns = targets->began_ns;
+}
 
 void export_targets_send(struct export_targets *targets, const Monad__TelemetryBatch *batch)
 {

@@ -37,6 +37,9 @@ bool export_targets_stdout_gone(const struct export_targets *targets);
 /* Opens all of them. 0, or an exit status after a message. */
 int export_targets_start(struct export_targets *targets);
 
+/* Says in @batch who sends it. */
+void export_targets_sign(const struct export_targets *targets, Monad__TelemetryBatch *batch);
+
 void export_targets_send(struct export_targets *targets, const Monad__TelemetryBatch *batch);
 
 /* The highest of all. */
@@ -45,7 +48,10 @@ unsigned int export_targets_pressure(struct export_targets *targets);
 /* Adds what there is to say of each: monad_storage_telemetry_export_*. */
 void export_targets_families(struct export_targets *targets, struct families *families);
 
-/* Ends all, within that time, and says what was not sent. */
-void export_targets_stop(struct export_targets *targets, uint64_t wait_ns);
+/*
+ * Ends all, within that time, and says what was not sent. False if one of them was sent nothing
+ * at all of what there was.
+ */
+bool export_targets_stop(struct export_targets *targets, uint64_t wait_ns);
 
 #endif /* MONAD_STORAGE_EXPORT_TARGETS_H */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "disk.h"
 #include "filter.h"
+#include "human.h"
 #include "monad_storage.h"
 #include "parse.h"
 
@@ -150,4 +152,43 @@ bool filter_event(struct filter *filter, const struct storage_event *event)
 			return true;
 	}
 	return false;
+}
+
+static const char *and_then(bool *any)
+{
+	const char *separator = *any ? ", " : "";
+
+	*any = true;
+	return separator;
+}
+
+char *filter_text(const struct filter *filter)
+{
+	char name[32], time[HUMAN_LEN];
+	char *text = NULL;
+	bool any = false;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (unsigned int i = 0; i < filter->nr_devs; i++) {
+		disk_name(filter->devs[i], name, sizeof(name));
+		fprintf(out, "%sdisk %s", and_then(&any), name);
+	}
+	for (unsigned int i = 0; i < filter->nr_names; i++)
+		fprintf(out, "%sdisk %s", and_then(&any), filter->names[i]);
+	for (unsigned int i = 0; i < filter->nr_pids; i++)
+		fprintf(out, "%sprocess %u", and_then(&any), filter->pids[i]);
+	for (unsigned int op = 0; op < MONAD_STORAGE_OP_COUNT; op++) {
+		if (filter->ops >> op & 1)
+			fprintf(out, "%s%s", and_then(&any), op_name(op));
+	}
+	if (filter->min_latency_ns)
+		fprintf(out, "%s%s or longer", and_then(&any),
+			human_duration(filter->min_latency_ns, time));
+	if (filter->errors)
+		fprintf(out, "%swhat failed", and_then(&any));
+	fclose(out);
+	return text;
 }

@@ -36,4 +36,10 @@ bool filter_descriptor(const struct filter *filter, const struct monad_event_des
 /* The rest, once filter_descriptor() said true. */
 bool filter_event(struct filter *filter, const struct storage_event *event);
 
+/*
+ * "disk sda, read, 20ms or longer": what is asked for, in words; "" when it is all. free() it;
+ * never NULL but without memory.
+ */
+char *filter_text(const struct filter *filter);
+
 #endif /* MONAD_STORAGE_FILTER_H */

@@ -22,10 +22,12 @@ static const char doc[] =
 	"  device  from the last time it was handed over until it was done\n"
 	"  total   all of it\n\n"
 	"Percentiles are at most 12.5 % too high and never too low.\n\n"
+	"Below the table: for which disks writers of files were put to sleep until the disk\n"
+	"kept up (writeback pressure), how often, and for how long. That is no I/O of its own.\n\n"
 	"EXAMPLES\n"
 	"  monad-storage latency                  since the start\n"
 	"  monad-storage latency -d sda 1         every second\n"
-	"  monad-storage latency -H -o read 10 1  the histograms of reads in ten seconds\n";
+	"  monad-storage latency -H -o read 10 1  histograms of reads in ten seconds\n";
 
 enum { KEY_JSON = 0x200 };
 
@@ -183,18 +185,18 @@ static void print_histogram(const struct metrics_series *s)
 
 static void print_throttles(const struct latency *latency, const struct metrics *metrics)
 {
-	char all[HUMAN_LEN], longest[HUMAN_LEN], dirtied[HUMAN_LEN];
+	char all[HUMAN_LEN], longest[HUMAN_LEN];
 
 	for (size_t i = 0; i < metrics->nr_throttles; i++) {
 		const struct metrics_series *s = &metrics->throttles[i];
 
 		if (!wanted(latency, s))
 			continue;
-		printf("%-10s writers had to sleep %" PRIu64 " times until the disk kept up "
-		       "(writeback): %s in all, 99%% of them up to %s, after %s dirtied\n", s->disk,
-		       s->sum.ops, human_duration(s->sum.sum_ns[MONAD_STORAGE_PHASE_TOTAL], all),
+		printf("%s: writers were put to sleep %" PRIu64 " times until it kept up "
+		       "(writeback), %s in all, p99 %s\n", s->disk, s->sum.ops,
+		       human_duration(s->sum.sum_ns[MONAD_STORAGE_PHASE_TOTAL], all),
 		       human_duration(metrics_percentile(&s->sum, MONAD_STORAGE_PHASE_TOTAL, 99),
-				      longest), human_bytes(s->sum.bytes, dirtied));
+				      longest));
 	}
 }
 

@@ -26,7 +26,7 @@ static const char doc[] =
 	"  monad-storage replay --since 03:11 --until 03:13 --min-latency 100ms\n"
 	"  monad-storage replay --errors -d sda        what failed on one disk\n"
 	"  monad-storage replay --summary              latencies, actors, losses\n"
-	"  monad-storage replay --errors --stacks      and by which way it was asked for\n"
+	"  monad-storage replay --errors --stacks      and how it was asked for\n"
 	"  monad-storage replay --folded | flamegraph.pl >io.svg\n"
 	"  monad-storage replay --blktrace traces      traces/sda.blktrace.0, ...\n"
 	"  blkparse -i traces/sda -d sda.bin && btt -i sda.bin\n"

@@ -154,6 +154,7 @@ int cmd_report(int argc, char **argv)
 	};
 	struct options o = { .until_ns = UINT64_MAX };
 	struct reader_span span;
+	char *only;
 	int status;
 
 	o.now_ns = clock_ns(CLOCK_REALTIME);
@@ -170,6 +171,8 @@ int cmd_report(int argc, char **argv)
 	o.report.summary = summary_new();
 	o.report.reader = &o.view.reader;
 	o.report.ring = o.view.ring;
+	only = filter_text(&o.view.filter);
+	o.report.only = only ?: "";
 	if (reader_span(&o.view.reader, &span)) {
 		o.report.reach_ns = span.oldest_ns;
 		o.report.reach_later = span.first_seqno > 1 && span.oldest_ns > o.report.since_ns;
@@ -178,9 +181,11 @@ int cmd_report(int argc, char **argv)
 	gather(&o);
 	status = write_page(&o);
 	if (status == EXIT_OK)
-		printf("%zu operations in %s\n", o.report.nr_points, o.output);
+		printf("%zu operation%s in %s\n", o.report.nr_points,
+		       o.report.nr_points == 1 ? "" : "s", o.output);
 	summary_free(o.report.summary);
 	free(o.report.points);
+	free(only);
 	view_close(&o.view);
 	return status;
 }

@@ -32,6 +32,7 @@ struct report {
 	struct summary *summary;
 	const struct reader *reader;
 	const char *ring;
+	const char *only; /* of which events, in words; "" for all */
 	uint64_t since_ns; /* what was asked for; 0: all */
 	uint64_t reach_ns; /* when the ring begins */
 	bool reach_later;  /* later than what was asked for, or it has been overwritten */

@@ -64,12 +64,13 @@ static void write_head(FILE *out, const struct report *report)
 		"<title>Storage report</title><style>%s</style></head><body>\n"
 		"<h1>Storage report</h1>\n<p>", style);
 	if (s->ops)
-		fprintf(out, "<b>%s operations in %s</b>, from %s to %s. ",
-			human_count(s->ops, ops),
+		fprintf(out, "<b>%s operation%s in %s</b>, from %s to %s. ",
+			human_count(s->ops, ops), s->ops == 1 ? "" : "s",
 			human_span(s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0, span),
 			human_time(s->first_ns, first), human_time(s->last_ns, last));
 	else
-		fputs("<b>No such operation ended in that time.</b> ", out);
+		fprintf(out, "<b>No %soperation ended in that time.</b> ",
+			*report->only ? "such " : "");
 	clock_gettime(CLOCK_REALTIME, &ts);
 	fprintf(out, "Written %s", human_time(ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec, now));
 	if (!uname(&host)) {
@@ -81,6 +82,21 @@ static void write_head(FILE *out, const struct report *report)
 	fputs(", from ring ", out);
 	html_text(out, report->ring);
 	fputs(".</p>\n", out);
+}
+
+/* Of which operations all numbers are, where that is not all of them. */
+static void write_only(FILE *out, const struct report *report)
+{
+	if (*report->only) {
+		fputs("<p class=\"lost\"><b>Only a part was asked for:</b> ", out);
+		html_text(out, report->only);
+		fputs(". Nothing on this page is of others.</p>\n", out);
+	}
+	if (report->reader->notable_only)
+		fputs("<p class=\"lost\"><b>Only what is notable was recorded</b> "
+		      "(<code>--events=notable</code>): numbers and percentiles on this page are of "
+		      "that alone. <code>monad-storage latency</code> has those of all I/O.</p>\n",
+		      out);
 }
 
 /* What is not in this page, so that nobody takes a part for the whole. */
@@ -110,9 +126,6 @@ static void write_losses(FILE *out, const struct report *report)
 			fprintf(out, "<li>%" PRIu64 " events that the ring refused: %s.</li>\n",
 				ext->lost[i], ring_loss_names[i]);
 	}
-	if (reader->notable_only)
-		fputs("<li>What was not notable: this is recorded with "
-		      "<code>--events=notable</code>.</li>\n", out);
 	if (reader->clock_set_back)
 		fputs("<li>The clock was set back meanwhile: times of day, and how long it took, "
 		      "are not right.</li>\n", out);
@@ -234,7 +247,7 @@ static void write_errors(FILE *out, const struct report *report)
 
 	fprintf(out, "<h2>What failed</h2>\n");
 	if (!shown) {
-		fputs("<p>Nothing.</p>\n", out);
+		fprintf(out, "<p>Nothing%s.</p>\n", *report->only ? " of that" : "");
 		return;
 	}
 	if (shown < report->nr_errors)
@@ -283,6 +296,7 @@ void report_write(FILE *out, const struct report *report)
 	unsigned int nr = report->summary->nr_rows;
 
 	write_head(out, report);
+	write_only(out, report);
 	if (nr) {
 		write_rows(out, rows, nr);
 		write_actors(out, report);

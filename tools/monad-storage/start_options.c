@@ -36,7 +36,7 @@ static const char doc[] =
 	"  monad-storage start                    all disks, into the default ring\n"
 	"  monad-storage start -d sda -d nvme0n1  only these two\n"
 	"  monad-storage start --events=ends      twice as far back, without each step\n"
-	"  monad-storage start --events=notable --slow=20ms --slow=sda=200ms --sample=100\n"
+	"  monad-storage start --events=notable --slow=20ms --slow=sda=1s\n"
 	"                                         days, of what is worth a look\n"
 	"  monad-storage start --config=/etc/monad-storage.conf\n";
 
@@ -234,11 +234,11 @@ static bool consistent(const struct start_options *options, struct refusal *why)
 	bool notable = options->events == MONAD_STORAGE_EVENTS_NOTABLE;
 
 	if ((options->slow_ns || options->nr_slow) && !notable)
-		return refuse(why, "slow says what is notable: it goes with events notable");
+		return refuse(why, "slow says what is notable: set events to notable as well");
 	if (options->sizes.stacks && !options->attribution)
 		return refuse(why, "stacks say who asked for an I/O: they go with attribution");
 	if (options->sample && !notable)
-		return refuse(why, "sample is of what is not notable: it goes with events notable");
+		return refuse(why, "sample is of what is not notable: set events to notable as well");
 	if (options->max_rate && options->events == MONAD_STORAGE_EVENTS_ALL)
 		return refuse(why, "max-rate counts ends: it goes with events ends or notable");
 	return true;

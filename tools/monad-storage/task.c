@@ -21,7 +21,7 @@ static const char doc[] =
 	"  vfs-latency         reads and writes of files: read, pread, readv, ...\n"
 	"  fsync-latency       fsync, fdatasync, msync, O_SYNC and O_DSYNC writes\n"
 	"  writeback-pressure  writers that are put to sleep until disks keep up\n"
-	"  block-latency       I/O of block devices, as 'monad-storage start' records it\n\n"
+	"  block-latency       I/O of block devices, as it is being recorded\n\n"
 	"Programs are attached while it runs, and gone when it ends, however it ends. The "
 	"summary holds all that matches --pid, --device and --op; the other options say "
 	"what of it is printed.\v"

@@ -153,6 +153,7 @@ int http_post(struct http_client *client, const char *url, const struct curl_sli
 	      struct http_answer *answer, char *why, size_t why_size)
 {
 	CURL *easy = client->easy;
+	long os_errno = 0;
 	CURLcode result;
 
 	memset(answer, 0, sizeof(*answer));
@@ -175,6 +176,13 @@ int http_post(struct http_client *client, const char *url, const struct curl_sli
 	if (result == CURLE_OPERATION_TIMEDOUT) {
 		snprintf(why, why_size, "it did not answer in time");
 		return -ETIMEDOUT;
+	}
+	/* What curl says of that has a time in it: another text each time. */
+	if (result == CURLE_COULDNT_CONNECT) {
+		curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_errno);
+		snprintf(why, why_size, "cannot connect: %s",
+			 os_errno ? strerror((int)os_errno) : curl_easy_strerror(result));
+		return -EIO;
 	}
 	snprintf(why, why_size, "%s", *client->error ? client->error :
 		 curl_easy_strerror(result));

@@ -48,8 +48,8 @@ dd if=/dev/zero of=/tmp/other/f bs=64k count=4 conv=fsync 2>/dev/null
 is "$(throttles "select(.disk != \"$disk\") | .disk")" "[]" "the disk that keeps up has none"
 is "$(monad-storage latency --json | jq -c '[.series[].op] | unique - ["read", "write",
 	"flush", "discard", "cache_flush"]')" "[]" "and it is no operation"
-monad-storage latency | grep "writers had to sleep" >/tmp/line
-is "$(awk '{ print $1, $6 }' /tmp/line)" "$disk $(task_summary .operations)" \
+monad-storage latency | grep "writers were put to sleep" >/tmp/line
+is "$(awk '{ print $1, $7 }' /tmp/line)" "$disk: $(task_summary .operations)" \
 	"$(cat /tmp/line)"
 monad-storage export --once >/tmp/metrics
 is "$(grep "^monad_storage_writeback_throttles_total{" /tmp/metrics)" \
