@@ -50,6 +50,12 @@ tail -n 1 page.html | grep -q '</html>'
 ok $? "it has an end"
 monad-storage report -d "$disk" -o write page.html >/dev/null
 has "No such operation ended in that time" "a page of nothing"
+has "<b>Only a part was asked for:</b> disk $disk, write." "that says of what"
+has "<p>Nothing of that.</p>" "and not that nothing failed"
+monad-storage stop >/dev/null
+monad-storage start --events=notable --slow=10s >/dev/null
+monad-storage report page.html >/dev/null
+has "<b>Only what is notable was recorded</b>" "a page of what is notable says that it is"
 echo before >page.html
 monad-storage report page.html /dev/null >/dev/null 2>&1
 is $? 2 "two files: refused"

@@ -219,6 +219,23 @@ timeout 3 monad-storage export --json $lines --interval 1s --events=off --since 
 is "$(count_of $lines true)" 0 "--events=off: no events"
 is "$(last_metric $lines monad_storage_operations \
 	"{\"device\": \"$bad\", \"operation\": \"read\"}")" 1 "but metrics"
+is "$(tail -n 1 $lines | jq -r '[.host, .bootId, (.beganNs | tonumber) > 0] | join(" ")')" \
+	"$(uname -n) $(cat /proc/sys/kernel/random/boot_id) true" "a line says whose it is"
+
+# What is not as it may be thought to be.
+timeout 3 monad-storage export --json $lines --interval 500ms 2>$work/message
+is $? 0 "what was delivered is a success"
+is "$(grep -c 'no I/O is an event for being slow: say what is' $work/message)" 1 \
+	"nothing is slow: said once"
+timeout 3 monad-storage export --json /dev/full --interval 500ms --slow 50ms 2>$work/message
+is $? 1 "what was not is a failure"
+grep -q "metrics and 0 events were not delivered" $work/message
+ok $? "that says how much"
+monad-storage stop >/dev/null
+monad-storage start --events=notable --slow=5s >/dev/null
+timeout 3 monad-storage export --json $lines --interval 500ms --slow 50ms 2>$work/message
+is "$(grep -c 'notable to it (--events=notable), 5.00s: --slow has no more' $work/message)" 1 \
+	"what the recording leaves out cannot be told: said once"
 monad-storage stop >/dev/null
 monad-ring destroy another >/dev/null
 [ "$tap_failed" -eq 0 ] || sed 's/^/# /' $work/export.log $work/receiver.log
