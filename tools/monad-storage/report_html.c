@@ -18,13 +18,13 @@
 
 static const char style[] =
 	"body{font:14px/1.45 system-ui,sans-serif;color:#1c1c1c;background:#fff;margin:2em auto;"
-	"max-width:64em;padding:0 1em}"
+	"max-width:72em;padding:0 1em}"
 	"h1{font-size:1.5em;margin:0}h2{font-size:1.15em;margin:2em 0 .4em;border-bottom:1px solid "
 	"#ccc}h3{font-size:1em;margin:1.2em 0 .2em}"
 	"table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
 	"th,td{padding:.15em .6em;text-align:right;white-space:nowrap}"
 	"th{font-weight:600;border-bottom:1px solid #999}tr:nth-child(even) td{background:#f5f5f5}"
-	"th.t,td.t{text-align:left}td.bad{color:#a40000;font-weight:600}"
+	"th[colspan]{text-align:center}th.t,td.t{text-align:left}td.bad{color:#a40000;font-weight:600}"
 	"th.g,td.g{border-left:1px solid #ccc}"
 	".note{color:#555}.lost{border-left:4px solid #a40000;padding-left:.8em}"
 	"svg{max-width:100%;height:auto;display:block}"
