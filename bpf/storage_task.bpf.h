@@ -25,7 +25,8 @@
 /* Filled in by tools/monad-storage/task_programs.c */
 const volatile uint32_t ring_id;
 const volatile uint32_t task_id;
-const volatile uint32_t self; /* the process that reads: its output is not looked at */
+const volatile uint32_t reader; /* the process that reads: its output is not looked at ... */
+const volatile uint32_t self;   /* ... nor that of who asked for it, which is told of it */
 const volatile bool filter_devices;
 const volatile bool filter_pids;
 const volatile uint32_t ops; /* a bit for each enum monad_storage_call_op */
@@ -120,7 +121,7 @@ static __always_inline bool wanted_task(struct task_struct *task)
 {
 	u32 pid = task->pid, tgid = task->tgid;
 
-	if (tgid == self)
+	if (tgid == self || tgid == reader)
 		return false;
 	return !filter_pids || bpf_map_lookup_elem(&pids, &tgid) ||
 	       bpf_map_lookup_elem(&pids, &pid);

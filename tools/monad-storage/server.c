@@ -285,7 +285,7 @@ static void serve_client(struct server *server, struct client *client, short rev
 		return;
 	/* All of it is closed; POLLIN alone is that it will say no more. */
 	if (revents & (POLLHUP | POLLERR) && !(revents & POLLIN)) {
-		drop_client(server, client, "has gone away");
+		drop_client(server, client, "closed its connection");
 		return;
 	}
 	if (revents & POLLIN && !read_client(server, client)) {
@@ -293,7 +293,7 @@ static void serve_client(struct server *server, struct client *client, short rev
 		return;
 	}
 	if (revents & POLLHUP && client->half_closed)
-		drop_client(server, client, "has gone away");
+		drop_client(server, client, "closed its connection");
 }
 
 static void serve_tasks(struct server *server, const struct pollfd *p)
@@ -314,7 +314,7 @@ static void flush_clients(struct server *server)
 		struct client *client = &server->clients[i];
 
 		if (client->fd >= 0 && client_waiting(client) && client_flush(client))
-			drop_client(server, client, "has gone away");
+			drop_client(server, client, "closed its connection");
 	}
 }
 

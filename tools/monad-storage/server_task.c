@@ -233,8 +233,8 @@ bool server_task_end(struct server_task *task)
 		sent = answer_for_it(task, errors, warnings, nr_warnings);
 	else
 		server_log("client %u, task '%s': ended%s, %" PRIu64 " events",
-			   task->client_number, task->id, task->client ? "" : " with its client",
-			   task->events);
+			   task->client_number, task->id,
+			   task->client || task->final ? "" : " with its client", task->events);
 	while (nr_warnings)
 		free(warnings[--nr_warnings]);
 	free(warnings);

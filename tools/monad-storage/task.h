@@ -44,7 +44,7 @@ struct task_options {
 	uint32_t pids[MONAD_TASK_PIDS];
 	unsigned int nr_pids;
 	uint32_t ops; /* a bit each: monad_storage_op for TASK_BLOCK, else _call_op; 0: all */
-	uint32_t self; /* process whose calls are not looked at, for it is told of them; 0: this */
+	uint32_t self; /* another process whose calls are not looked at, for it is told of them */
 	/* It does not begin if the ring is overwritten sooner than that; 0: it does anyway. */
 	uint64_t least_lap_ns;
 	bool json;

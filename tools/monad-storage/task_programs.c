@@ -133,7 +133,8 @@ static void list_syscalls(struct storage_task *skel)
 
 static void set_options(struct storage_task *skel, const struct task_options *options)
 {
-	skel->rodata->self = options->self ? options->self : (uint32_t)getpid();
+	skel->rodata->reader = getpid();
+	skel->rodata->self = options->self;
 	skel->rodata->filter_devices = options->nr_devs > 0;
 	skel->rodata->filter_pids = options->nr_pids > 0;
 	skel->rodata->ops = options->ops ? options->ops : ~0U;

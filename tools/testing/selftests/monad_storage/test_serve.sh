@@ -145,6 +145,11 @@ is "$(grep -c '^[0-9:.]* *perl .* fsync .*synced' /tmp/text)" 3 "text: three eve
 grep -q 'fsync-latency, .*ended by max_events' /tmp/text
 ok $? "and a summary"
 
+# Of all there is, what is read and written to tell of it is no part.
+monad-storage task vfs-latency --socket $socket -t 1s --json >/tmp/own
+is "$(jq -r 'select(.comm == "storage-task" or .comm == "monad-storage").comm' /tmp/own)" "" \
+	"it does not see itself"
+
 begin_task vfs-latency -d "$other" -o write --socket $socket
 write_to "$other" 23
 dd if="/dev/$other" of=/dev/null bs=4k count=4 iflag=direct 2>/dev/null
