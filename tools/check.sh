@@ -171,14 +171,28 @@ part_lint()
 	run "lint" tools/testing/lint "${kernels[@]}"
 }
 
+# run_tests WITH TEST...: one after the other, and beside them the one that takes minutes.
+run_tests()
+{
+	local with=$1 test
+	shift
+
+	for test; do
+		[[ $test != */test_lib_crash ]] || launch "unit test_lib_crash$with" "$test"
+	done
+	for test; do
+		[[ $test == */test_lib_crash ]] || run "unit $(basename "$test")$with" "$test"
+	done
+	collect
+}
+
 part_unit()
 {
 	local test tests sanitize
 
 	step "build: unit tests" make -j"$(nproc)" unit-build EXTRA_WARNINGS=-Werror || return
-	for test in $(make -s unit-list); do
-		run "unit $(basename "$test")" "$test"
-	done
+	# shellcheck disable=SC2046
+	run_tests "" $(make -s unit-list)
 
 	run "shell completion" tools/monad-ring/test-completion
 
@@ -200,9 +214,8 @@ part_unit()
 	# shellcheck disable=SC2086
 	step "build: library tests, ASan and UBSan" make -j"$(nproc)" O=build/asan \
 		CFLAGS="$sanitize" CXXFLAGS="$sanitize" $tests || return
-	for test in $tests; do
-		run "unit $(basename "$test"), ASan and UBSan" "$test"
-	done
+	# shellcheck disable=SC2086
+	run_tests ", ASan and UBSan" $tests
 }
 
 # A minute of it; tools/testing/fuzz/run TARGET RUNS takes as long as it takes.
