@@ -195,9 +195,12 @@ static void finish(struct parse *parse, struct argp_state *state)
 	struct push_options *push = &options->push;
 	bool lasting = options->listen || push->targets.nr;
 
-	if (lasting + options->once + !!options->textfile != 1)
-		argp_error(state, "one of --once and --textfile, or any of --prometheus, --otlp, "
-			   "--json and --telemetry");
+	if (!lasting && !options->once && !options->textfile)
+		argp_error(state, "where to? --once prints the metrics; --textfile FILE, "
+			   "--prometheus PORT, --otlp URL, --json FILE and --telemetry ADDRESS");
+	if (lasting + options->once + !!options->textfile > 1)
+		argp_error(state, "--once and --textfile each go with no other of --once, "
+			   "--textfile, --prometheus, --otlp, --json and --telemetry");
 	if (parse->push_only && !push->targets.nr)
 		argp_error(state, "what is said of intervals, events and headers goes with --otlp, "
 			   "--json or --telemetry");
