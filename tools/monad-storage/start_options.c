@@ -234,11 +234,11 @@ static bool consistent(const struct start_options *options, struct refusal *why)
 	bool notable = options->events == MONAD_STORAGE_EVENTS_NOTABLE;
 
 	if ((options->slow_ns || options->nr_slow) && !notable)
-		return refuse(why, "slow says what is notable: set events to notable as well");
+		return refuse(why, "slow says what is notable: set events to notable, too");
 	if (options->sizes.stacks && !options->attribution)
 		return refuse(why, "stacks say who asked for an I/O: they go with attribution");
 	if (options->sample && !notable)
-		return refuse(why, "sample is of what is not notable: set events to notable as well");
+		return refuse(why, "sample is of what is not notable: set events to notable, too");
 	if (options->max_rate && options->events == MONAD_STORAGE_EVENTS_ALL)
 		return refuse(why, "max-rate counts ends: it goes with events ends or notable");
 	return true;

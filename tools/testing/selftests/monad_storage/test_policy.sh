@@ -117,8 +117,8 @@ refused()
 refused "all, ends or notable" --events some
 refused "with its unit" --events notable --slow 20
 refused "with its unit" --events notable --slow 0ms
-refused "set events to notable as well" --slow 20ms
-refused "set events to notable as well" --sample 10
+refused "set events to notable, too" --slow 20ms
+refused "set events to notable, too" --sample 10
 refused "goes with events ends or notable" --max-rate 10
 refused "sample is 1 to" --events notable --sample 0
 refused "No such file" --config /tmp/none.conf
