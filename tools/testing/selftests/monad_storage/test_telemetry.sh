@@ -223,17 +223,26 @@ is "$(tail -n 1 $lines | jq -r '[.host, .bootId, (.beganNs | tonumber) > 0] | jo
 	"$(uname -n) $(cat /proc/sys/kernel/random/boot_id) true" "a line says whose it is"
 
 # What is not as it may be thought to be.
-timeout 3 monad-storage export --json $lines --interval 500ms 2>$work/message
+# export_a_while OPTION...: its messages come to $work/message; returns its status
+export_a_while()
+{
+	monad-storage export --interval 500ms "$@" 2>$work/message &
+	export=$!
+	nap 30
+	kill "$export"
+	wait "$export"
+}
+export_a_while --json $lines
 is $? 0 "what was delivered is a success"
 is "$(grep -c 'no I/O is an event for being slow: say what is' $work/message)" 1 \
 	"nothing is slow: said once"
-timeout 3 monad-storage export --json /dev/full --interval 500ms --slow 50ms 2>$work/message
+export_a_while --json /dev/full --slow 50ms
 is $? 1 "what was not is a failure"
 grep -q "metrics and 0 events were not delivered" $work/message
 ok $? "that says how much"
 monad-storage stop >/dev/null
 monad-storage start --events=notable --slow=5s >/dev/null
-timeout 3 monad-storage export --json $lines --interval 500ms --slow 50ms 2>$work/message
+export_a_while --json $lines --slow 50ms
 is "$(grep -c 'notable to it (--events=notable), 5.00s: --slow has no more' $work/message)" 1 \
 	"what the recording leaves out cannot be told: said once"
 monad-storage stop >/dev/null
