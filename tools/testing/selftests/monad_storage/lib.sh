@@ -267,6 +267,28 @@ nothing_left_out()
 	is "$(task_summary '.left_out | add')" 0 "nothing was left out"
 }
 
+# write_to DISK N: so many writes
+write_to()
+{
+	dd if=/dev/zero of="/dev/$1" bs=4k count="$2" oflag=direct conv=notrunc 2>/dev/null
+}
+
+# What tasks load, attach and allocate; takes bpftool.
+left()
+{
+	{
+		bpftool -j prog show | jq '[.[] | select((.name // "") | startswith("task_"))] | length'
+		bpftool -j link show | jq length
+		bpftool -j map show | jq length
+	} | xargs
+}
+
+# As much as there was $before.
+nothing_left()
+{
+	[ "$(left)" = "$before" ]
+}
+
 cleanup()
 {
 	monad-storage stop >/dev/null 2>&1

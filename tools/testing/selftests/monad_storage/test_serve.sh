@@ -49,27 +49,6 @@ syncs()
 		for (1 .. '"$1"') { syswrite($f, "x"); syscall(74, fileno($f)) and die }'
 }
 
-# write_to DISK N: so many writes
-write_to()
-{
-	dd if=/dev/zero of="/dev/$1" bs=4k count="$2" oflag=direct conv=notrunc 2>/dev/null
-}
-
-# What tasks load, attach and allocate.
-left()
-{
-	{
-		bpftool -j prog show | jq '[.[] | select((.name // "") | startswith("task_"))] | length'
-		bpftool -j link show | jq length
-		bpftool -j map show | jq length
-	} | xargs
-}
-
-nothing_left()
-{
-	[ "$(left)" = "$before" ]
-}
-
 # Within a second, where a second is one.
 nothing_left_soon()
 {

@@ -14,27 +14,6 @@ make_null_blk nullb_b
 other=$made_disk
 settle
 
-# write_to DISK N: so many writes
-write_to()
-{
-	dd if=/dev/zero of="/dev/$1" bs=4k count="$2" oflag=direct conv=notrunc 2>/dev/null
-}
-
-# What tasks load, attach and allocate.
-left()
-{
-	{
-		bpftool -j prog show | jq '[.[] | select((.name // "") | startswith("task_"))] | length'
-		bpftool -j link show | jq length
-		bpftool -j map show | jq length
-	} | xargs
-}
-
-nothing_left()
-{
-	[ "$(left)" = "$before" ]
-}
-
 before=$(left)
 begin_task vfs-latency -d "$disk" --duration 1s
 write_to "$disk" 5
