@@ -15,12 +15,6 @@ make_null_blk nullb_b
 other=$made_disk
 settle
 
-# write_to DISK N: so many writes
-write_to()
-{
-	dd if=/dev/zero of="/dev/$1" bs=4k count="$2" oflag=direct conv=notrunc 2>/dev/null
-}
-
 monad-storage serve >/tmp/server.out 2>/tmp/server.log &
 server=$!
 wait_for grep -q 'taking tasks' /tmp/server.out
