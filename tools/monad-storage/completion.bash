@@ -89,7 +89,7 @@ _monad_storage()
 			COMPREPLY+=("$word")
 		done < <(compgen -d -- "$cur")
 		return ;;
-	--prometheus | --otlp | --otlp-header | --interval | --congested | --stuck)
+	--prometheus | --otlp | --otlp-header | --interval | --queue | --congested | --stuck)
 		return ;;
 	--min-latency | --min-age | --since | --until | -m | --max-inflight | -s | --max-series | \
 	-c | --max-cgroups | -n | --rows | --slow | --sample | --max-rate | -t | --duration | \
@@ -122,7 +122,7 @@ _monad_storage()
 			--ring --socket --json --verbose --help" ;;
 	serve) _monad_storage_reply "--socket --group --max-tasks --help" ;;
 	export)
-		_monad_storage_reply "--prometheus --otlp --otlp-header --json --telemetry --interval --events \
+		_monad_storage_reply "--prometheus --otlp --otlp-header --json --telemetry --interval --queue --events \
 			--since --slow --congested --stuck --once --textfile --help" ;;
 	inflight) _monad_storage_reply "--device --op --min-age --json --help" ;;
 	esac

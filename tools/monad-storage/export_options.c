@@ -30,7 +30,7 @@ static const char doc[] =
 
 enum {
 	KEY_ONCE = 0x200, KEY_TEXTFILE, KEY_OTLP, KEY_HEADER, KEY_JSON, KEY_TELEMETRY,
-	KEY_INTERVAL, KEY_EVENTS, KEY_SINCE, KEY_SLOW, KEY_CONGESTED, KEY_STUCK,
+	KEY_INTERVAL, KEY_QUEUE, KEY_EVENTS, KEY_SINCE, KEY_SLOW, KEY_CONGESTED, KEY_STUCK,
 };
 
 static const struct argp_option option_table[] = {
@@ -45,6 +45,8 @@ static const struct argp_option option_table[] = {
 	{ "telemetry", KEY_TELEMETRY, "ADDRESS", 0,
 	  "Send batches to HOST:PORT or to the socket with that path", 2 },
 	{ "interval", KEY_INTERVAL, "TIME", 0, "As often as that (10s)", 2 },
+	{ "queue", KEY_QUEUE, "N", 0,
+	  "Keep so many of them for a receiver that is away, and 16 MiB at most (1024)", 2 },
 	{ "events", KEY_EVENTS, "on|off", 0, "Whether events are sent, or metrics only (on)", 2 },
 	{ "since", KEY_SINCE, "TIME", 0, "Begin with the events of then (with those from now on)",
 	  2 },
@@ -61,6 +63,7 @@ static const struct argp_option option_table[] = {
 
 #define INTERVAL_LEAST 100000000ULL
 #define INTERVAL_MOST (86400 * NSEC_PER_SEC)
+#define QUEUE_MOST 100000
 
 struct parse {
 	struct export_options *options;
@@ -140,6 +143,15 @@ static void parse_interval(struct push_options *push, const char *arg, struct ar
 		argp_error(state, "--interval %s: a time from 100ms to 24h", arg);
 }
 
+static void parse_queue(struct push_options *push, const char *arg, struct argp_state *state)
+{
+	uint64_t batches;
+
+	if (!parse_u64(arg, &batches) || !batches || batches > QUEUE_MOST)
+		argp_error(state, "--queue is 1 to %d batches, not '%s'", QUEUE_MOST, arg);
+	push->targets.queue_batches = batches;
+}
+
 static void parse_events(struct push_options *push, const char *arg, struct argp_state *state)
 {
 	if (strcmp(arg, "on") != 0 && strcmp(arg, "off") != 0)
@@ -159,6 +171,9 @@ static error_t parse_how(struct parse *parse, int key, char *arg, struct argp_st
 		break;
 	case KEY_INTERVAL:
 		parse_interval(push, arg, state);
+		break;
+	case KEY_QUEUE:
+		parse_queue(push, arg, state);
 		break;
 	case KEY_EVENTS:
 		parse_events(push, arg, state);

@@ -11,6 +11,7 @@
 #include "interrupt.h"
 #include "monad_storage.h"
 #include "pins.h"
+#include "pressure.h"
 #include "raw.h"
 #include "transform_sources.h"
 
@@ -22,6 +23,7 @@ struct push {
 	struct transformer *transformer;
 	struct transform_sources sources;
 	struct export_ring ring;
+	struct pressure pressure; /* on those who run tasks */
 	uint64_t sequence; /* of the last batch */
 	uint64_t next_ns;  /* when the window ends, CLOCK_MONOTONIC */
 	uint64_t judged_ns; /* the recording that say_what_is_slow() has seen */
@@ -101,12 +103,20 @@ static void say_what_is_slow(struct push *push)
 					  "not what is slow");
 }
 
+/* How far we degrade, and who else has to. */
+static void degrade(struct push *push)
+{
+	transform_pressure(push->transformer, export_targets_pressure(&push->options->targets));
+	pressure_set(&push->pressure, transform_refuses_tasks(push->transformer));
+	transform_tasks_refused(push->transformer, pressure_refused(&push->pressure));
+}
+
 static void end_window(struct push *push)
 {
 	struct export_targets *targets = &push->options->targets;
 	Monad__TelemetryBatch *batch;
 
-	transform_pressure(push->transformer, export_targets_pressure(targets));
+	degrade(push);
 	if (!push->options->no_events) {
 		export_ring_update(&push->ring, push->transformer);
 		export_ring_read(&push->ring, push->transformer);
@@ -173,6 +183,10 @@ static int begin(struct push *push)
 		return EXIT_FAILED;
 	}
 	export_ring_init(&push->ring, options->since_ns);
+	err = pressure_open(&push->pressure, PRESSURE_DIR);
+	if (err)
+		warning("tasks are not refused when receivers do not keep up: " PRESSURE_DIR
+			": %s", strerror(-err));
 	push->next_ns = clock_ns(CLOCK_MONOTONIC);
 	return EXIT_OK;
 }
@@ -209,6 +223,7 @@ int push_run(struct push_options *options)
 	}
 	if (!export_targets_stop(&options->targets, LAST_NS))
 		status = EXIT_FAILED;
+	pressure_close(&push.pressure);
 	export_ring_close(&push.ring);
 	transformer_free(push.transformer);
 	transform_sources_close(&push.sources);

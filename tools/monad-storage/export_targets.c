@@ -105,10 +105,12 @@ int export_targets_start(struct export_targets *targets)
 		[EXPORT_OTLP] = "--otlp", [EXPORT_JSON] = "--json",
 		[EXPORT_TELEMETRY] = "--telemetry",
 	};
-	const struct export_queue_limits limits = EXPORT_QUEUE_DEFAULT_LIMITS;
+	struct export_queue_limits limits = EXPORT_QUEUE_DEFAULT_LIMITS;
 	char why[256] = "";
 	int err;
 
+	if (targets->queue_batches)
+		limits.batches = targets->queue_batches;
 	find_out_who_we_are(targets);
 	targets->began_ns = clock_ns(CLOCK_REALTIME);
 	for (size_t i = 0; i < targets->nr; i++) {

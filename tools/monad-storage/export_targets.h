@@ -18,6 +18,7 @@ struct export_targets {
 		struct export_queue *queue;
 	} target[EXPORT_TARGETS_MAX];
 	size_t nr;
+	size_t queue_batches; /* kept for each that does not receive; 0: as many as usual */
 	const char *headers[EXPORT_HEADERS_MAX + 1]; /* of OTLP; NULL at the end */
 	size_t nr_headers;
 	char host[65];

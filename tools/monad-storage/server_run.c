@@ -8,9 +8,6 @@
 #include "task_stacks.h"
 #include "transform_sources.h"
 
-/* A task's reader may have to wait for a CPU that long. */
-#define LEAST_LAP_NS (NSEC_PER_SEC / 5)
-
 int server_run_task(const struct server_job *job)
 {
 	struct task_options options = job->options;
@@ -35,7 +32,7 @@ int server_run_task(const struct server_job *job)
 		return EXIT_FAILED;
 	}
 	task_stacks_open(&sources);
-	options.least_lap_ns = LEAST_LAP_NS;
+	options.yields = true;
 	answer = task_answer_new(&answer_options);
 	status = task_run(&options, task_answer_output(answer));
 	task_answer_free(answer);

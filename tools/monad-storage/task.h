@@ -45,8 +45,11 @@ struct task_options {
 	unsigned int nr_pids;
 	uint32_t ops; /* a bit each: monad_storage_op for TASK_BLOCK, else _call_op; 0: all */
 	uint32_t self; /* another process whose calls are not looked at, for it is told of them */
-	/* It does not begin if the ring is overwritten sooner than that; 0: it does anyway. */
-	uint64_t least_lap_ns;
+	/*
+	 * It comes after what is always on: it does not begin, and ends, when an exporter asks
+	 * for that or the ring is overwritten sooner than it could be read.
+	 */
+	bool yields;
 	bool json;
 	bool verbose;
 };

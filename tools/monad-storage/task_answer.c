@@ -269,6 +269,12 @@ static const struct {
 	{ "client_slow", MONAD__STATUS__STATUS_FAILED,
 	  "the client did not read what was sent to it, and events were left out: it has to "
 	  "read faster, or ask for less (min_latency_ns, sample_rate, devices, pids)" },
+	{ "back_pressure", MONAD__STATUS__STATUS_FAILED,
+	  "an exporter of this machine cannot keep up with what it has to send: it has to come "
+	  "first" },
+	{ "ring_lapped", MONAD__STATUS__STATUS_FAILED,
+	  "the ring is overwritten sooner than it can be read: ask for less (min_latency_ns, "
+	  "sample_rate, devices, pids), or in a quieter time" },
 };
 
 static void set_end(Monad__TaskResponse *response, const char *ended_by)

@@ -12,6 +12,7 @@
 #include "human.h"
 #include "interrupt.h"
 #include "monad_storage.h"
+#include "pressure.h"
 #include "reader.h"
 #include "ring_follow.h"
 #include "ring_lap.h"
@@ -22,6 +23,10 @@
 
 /* For how long it is looked how much is written to the ring. */
 #define LAP_LOOK_NS (NSEC_PER_SEC / 20)
+/* A task's reader may have to wait for a CPU that long. */
+#define LEAST_LAP_NS (NSEC_PER_SEC / 5)
+/* So often whether it is still welcome. */
+#define LOOK_AGAIN_NS NSEC_PER_SEC
 
 struct task {
 	struct task_options options;
@@ -30,7 +35,7 @@ struct task {
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC */
 	struct reader reader;
 	struct ring_follow ring;
-	struct ring_mark mark; /* of the ring, when it was opened */
+	struct ring_mark mark; /* of the ring, when it was looked how fast it is written */
 	struct task_output *output;
 	struct task_programs *programs; /* NULL: TASK_BLOCK */
 	struct task_block block;
@@ -76,11 +81,27 @@ static bool enough(const struct task *task)
 	       (task->programs && task_programs_full(task->programs));
 }
 
+/* Why what is always on would have it end, or NULL. */
+static const char *is_in_the_way(struct task *task, uint64_t now)
+{
+	if (!task->options.yields || now - task->mark.time_ns < LOOK_AGAIN_NS)
+		return NULL;
+	if (ring_lap_ns(&task->reader.ring, &task->mark, 0) < LEAST_LAP_NS)
+		return "ring_lapped";
+	ring_mark(&task->reader.ring, &task->mark);
+	if (!pressure_refuses_tasks(PRESSURE_DIR))
+		return NULL;
+	pressure_count_refused(PRESSURE_DIR);
+	return "back_pressure";
+}
+
 /* While there is no event. */
 static void wait_for_events(struct task *task, uint64_t now)
 {
 	uint64_t wait = task->output->idle(task->output);
 
+	if (task->options.yields && wait > LOOK_AGAIN_NS)
+		wait = LOOK_AGAIN_NS;
 	if (wait > task->deadline_ns - now)
 		wait = task->deadline_ns - now;
 	ring_follow_wait(&task->ring, wait);
@@ -91,17 +112,20 @@ static const char *follow(struct task *task)
 {
 	struct monad_event_descriptor desc;
 	uint64_t missed, now;
-	const char *gone;
+	const char *why;
 
 	for (;;) {
 		if (interrupted)
 			return "interrupt";
-		gone = task->output->gone(task->output);
-		if (gone)
-			return gone;
+		why = task->output->gone(task->output);
+		if (why)
+			return why;
 		if (enough(task))
 			return "max_events";
 		now = clock_ns(CLOCK_MONOTONIC);
+		why = is_in_the_way(task, now);
+		if (why)
+			return why;
 		if (now >= task->deadline_ns)
 			return "duration";
 		switch (ring_follow_next(&task->ring, &desc, &missed)) {
@@ -143,15 +167,21 @@ static void drain(struct task *task)
 }
 
 /* What is overwritten sooner than it can be read need not be written. */
-static int check_lap(const struct task *task)
+static int check_whether_welcome(const struct task *task)
 {
-	uint64_t least = task->options.least_lap_ns, lap;
 	char time[HUMAN_LEN];
+	uint64_t lap;
 
-	if (!least)
+	if (!task->options.yields)
 		return 0;
+	if (pressure_refuses_tasks(PRESSURE_DIR)) {
+		pressure_count_refused(PRESSURE_DIR);
+		error("an exporter of this machine cannot keep up with what it has to send, and "
+		      "comes first: again when its receivers take what it has");
+		return -1;
+	}
 	lap = ring_lap_ns(&task->reader.ring, &task->mark, LAP_LOOK_NS);
-	if (lap >= least)
+	if (lap >= LEAST_LAP_NS)
 		return 0;
 	error("the ring is overwritten every %s, sooner than a task can read it: a larger ring, or "
 	      "--events=notable, for the recording, or a quieter time", human_duration(lap, time));
@@ -163,7 +193,7 @@ static int run(struct task *task)
 	struct task_results *results = &task->results;
 	uint64_t began_ns;
 
-	if (check_lap(task))
+	if (check_whether_welcome(task))
 		return EXIT_FAILED;
 	catch_interrupts();
 	monad_event_iterator_set_seqno(&task->reader.iter,

@@ -40,7 +40,7 @@ void transform_families(const struct transformer *t, struct families *families)
 	add(t, families, FAMILY_COUNTER, PREFIX "skipped_metrics", c->metrics_skipped,
 	    "Windows without metrics, because of the pressure.");
 	add(t, families, FAMILY_COUNTER, PREFIX "refused_tasks", c->tasks_refused,
-	    "Tasks that were refused because of the pressure.");
+	    "Tasks that were refused, or ended, because of the pressure.");
 	add(t, families, FAMILY_COUNTER, PREFIX "left_out_series", c->series_left_out,
 	    "Series that were left out of metrics, as there were too many.");
 	add(t, families, FAMILY_GAUGE, PREFIX "degradation", c->level,

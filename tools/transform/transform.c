@@ -270,9 +270,9 @@ bool transform_refuses_tasks(const struct transformer *transformer)
 	return transformer->counters.level >= LEVEL_TASKS;
 }
 
-void transform_task_refused(struct transformer *transformer)
+void transform_tasks_refused(struct transformer *transformer, uint64_t tasks)
 {
-	transformer->counters.tasks_refused++;
+	transformer->counters.tasks_refused = tasks;
 }
 
 const struct transform_counters *transform_counters(const struct transformer *transformer)

@@ -112,7 +112,7 @@ struct transform_counters {
 	uint64_t dropped;   /* of low severity, left out under pressure */
 	uint64_t lost;      /* as transform_lost() was told */
 	uint64_t metrics_skipped; /* windows without metrics, under pressure */
-	uint64_t tasks_refused;   /* as transform_task_refused() was told */
+	uint64_t tasks_refused;   /* as transform_tasks_refused() was told */
 	uint64_t series_left_out; /* of metrics, beyond what there is room for */
 	unsigned int level; /* of degradation, now: 0 to 4 */
 };
@@ -163,8 +163,8 @@ void transform_pressure(struct transformer *transformer, unsigned int permille);
 /* Is this the time for metrics? False in windows that have none because of the pressure. */
 bool transform_wants_metrics(const struct transformer *transformer);
 bool transform_refuses_tasks(const struct transformer *transformer);
-/* One was. */
-void transform_task_refused(struct transformer *transformer);
+/* So many were, all in all. */
+void transform_tasks_refused(struct transformer *transformer, uint64_t tasks);
 
 /* Adds what it has to say of itself: monad_storage_telemetry_*. */
 void transform_families(const struct transformer *transformer, struct families *families);

@@ -39,7 +39,8 @@ $(O)/unit/test_lib_new_file: UNIT_WRAP = -Wl,--wrap=open,--wrap=fsync,--wrap=syn
 STORAGE_TESTS = $(O)/unit/test_lib_samples $(O)/unit/test_lib_http $(O)/unit/test_lib_sources \
 		$(O)/unit/test_lib_transform_ring
 STORAGE_TESTS += $(O)/unit/test_lib_task_request $(O)/unit/test_lib_task_message \
-		 $(O)/unit/test_lib_server $(O)/unit/test_lib_socket_file
+		 $(O)/unit/test_lib_server $(O)/unit/test_lib_socket_file \
+		 $(O)/unit/test_lib_pressure
 $(STORAGE_TESTS): private override CPPFLAGS += $(STORAGE_CPPFLAGS)
 $(STORAGE_TESTS): UNIT_OBJS = $(STORAGE_TEST_OBJS) $(STORAGE_PARTS) $(TOOLS_LIB_OBJS) $(LIB_A) $(STORAGE_LIBS)
 STORAGE_TEST_OBJS = $(filter-out %/main.o,$(STORAGE_OBJS))

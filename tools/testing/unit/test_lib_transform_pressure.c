@@ -115,7 +115,7 @@ static void test_families(void)
 	transform_pressure(t, 950);
 	add_slow(t, 10 * MS);
 	transform_batch_free(end_window(t));
-	transform_task_refused(t);
+	transform_tasks_refused(t, 1);
 	transform_families(t, &families);
 	families_finish(&families);
 #define FAMILY(name) value_of(&families, "monad_storage_telemetry_" name)

@@ -56,7 +56,7 @@ is "$(metric recording)" 0 "nothing is recorded: says so"
 is "$(grep -vc '^#' /tmp/metrics)" 2 "and nothing else but its version"
 for arguments in "" "--once --textfile x" "--prometheus x" "--prometheus 1.2.3:1" "--once more" \
 		"--once --json x" "--json" "--json - --json -" "--interval 1s" "--slow 5ms --once" \
-		"--json - --interval 10ms" "--json - --slow 5" "--json - --slow none=5ms" \
+		"--json - --interval 10ms" "--json - --queue 0" "--json - --slow 5" "--json - --slow none=5ms" \
 		"--json - --events maybe" "--json - --since then" "--otlp-header a:b --json -"; do
 	# shellcheck disable=SC2086
 	monad-storage export $arguments >/dev/null 2>/tmp/message

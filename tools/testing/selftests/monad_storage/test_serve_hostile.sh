@@ -200,6 +200,16 @@ if rmmod monad_ring && modprobe monad_ring rings=tiny:10:21 && [ -c /dev/monad_r
 	grep -q 'the ring is overwritten every' /tmp/message
 	ok $? "and it is refused: $(cat /tmp/message)"
 	kill $writer $reader
+	wait $writer $reader
+	begin_task block-latency --socket $socket -t 60s
+	dd if=/dev/zero of="/dev/$disk" bs=512 oflag=direct count=100000000 2>/dev/null &
+	writer=$!
+	dd if="/dev/$disk" of=/dev/null bs=512 iflag=direct count=100000000 2>/dev/null &
+	reader=$!
+	wait $task
+	is $? 1 "one that comes to be overwritten at once ends the task"
+	is "$(task_summary .ended_by)" ring_lapped "which says so"
+	kill $writer $reader
 	kill $server
 	wait $server
 	is $? 0 "the server ends again"
