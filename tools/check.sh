@@ -69,24 +69,42 @@ run()
 	count "$name" $? $((SECONDS - begun))
 }
 
-# launch NAME COMMAND...: likewise, at the same time as others; collect waits for all of them.
+# launch NAME COMMAND...: likewise, beside others, as many as there are CPUs; collect waits for
+# all of them, and says what became of them in this order.
 names=()
 pids=()
 launch()
 {
+	while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
+		wait -n
+	done
 	names+=("$1")
-	shift
-	"$@" >"$(log_of "${names[-1]}")" 2>&1 </dev/null &
+	beside "$@" &
 	pids+=($!)
+}
+
+# Leaves status and seconds beside the log.
+beside()
+{
+	local log begun=$SECONDS
+	log=$(log_of "$1")
+	shift
+
+	trap 'kill $! 2>/dev/null; exit 143' TERM
+	rm -f "$log.end"
+	"$@" >"$log" 2>&1 </dev/null &
+	wait $!
+	echo "$? $((SECONDS - begun))" >"$log.end"
 }
 
 collect()
 {
-	local i begun=$SECONDS
+	local i status took
 
 	for i in "${!names[@]}"; do
 		wait "${pids[i]}"
-		count "${names[i]}" $? $((SECONDS - begun))
+		read -r status took <"$(log_of "${names[i]}").end"
+		count "${names[i]}" "$status" "$took"
 	done
 	names=()
 	pids=()
@@ -171,17 +189,15 @@ part_lint()
 	run "lint" tools/testing/lint "${kernels[@]}"
 }
 
-# run_tests WITH TEST...: one after the other, and beside them the one that takes minutes.
+# run_tests WITH TEST...: first the one that takes minutes, for the others to run beside it.
 run_tests()
 {
 	local with=$1 test
 	shift
 
-	for test; do
-		[[ $test != */test_lib_crash ]] || launch "unit test_lib_crash$with" "$test"
-	done
-	for test; do
-		[[ $test == */test_lib_crash ]] || run "unit $(basename "$test")$with" "$test"
+	for test in $(printf '%s\n' "$@" | grep /test_lib_crash$) \
+		    $(printf '%s\n' "$@" | grep -v /test_lib_crash$); do
+		launch "unit $(basename "$test")$with" "$test"
 	done
 	collect
 }
@@ -231,16 +247,21 @@ part_vm()
 
 part_ring()
 {
+	# What they would make at the same time otherwise.
+	step "build: selftests, examples" make -s selftests examples || return
 	for kernel in "${kernels[@]}"; do
-		run "ring $kernel" tools/testing/selftests/monad_ring/run --kernel "$kernel"
-		run "examples $kernel" tools/examples/test --kernel "$kernel"
-		run "monad-ring $kernel" tools/monad-ring/test --kernel "$kernel"
+		launch "ring $kernel" tools/testing/selftests/monad_ring/run --kernel "$kernel"
 	done
+	for kernel in "${kernels[@]}"; do
+		launch "examples $kernel" tools/examples/test --kernel "$kernel"
+		launch "monad-ring $kernel" tools/monad-ring/test --kernel "$kernel"
+	done
+	collect
 }
 
 part_storage()
 {
-	# At the same time: they wait a lot.
+	step "build: storage tests" make -s storage-tests || return
 	for kernel in "${kernels[@]}"; do
 		launch "storage $kernel" tools/testing/selftests/monad_storage/run --kernel "$kernel"
 	done
