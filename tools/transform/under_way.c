@@ -88,9 +88,15 @@ void under_way_set(struct under_way *under_way, const struct raw_inflight *ios, 
 		qsort(under_way->ios, under_way->nr, sizeof(*under_way->ios), compare);
 }
 
+/*
+ * The root has no limit that its members could wait for: where nobody made cgroups, everybody
+ * is in it. Its number is the first that kernfs gives away.
+ */
+#define ROOT_CGROUP 1
+
 static bool waits_for_the_same(const struct raw_inflight *io, const struct facts *facts)
 {
-	if (facts->charged_cgroup_id && io->cgroup_id == facts->charged_cgroup_id)
+	if (facts->charged_cgroup_id > ROOT_CGROUP && io->cgroup_id == facts->charged_cgroup_id)
 		return true;
 	return io->dev_major == facts->dev_major && io->dev_minor == facts->dev_minor &&
 	       (facts->dev_major || facts->dev_minor);
