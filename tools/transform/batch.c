@@ -240,16 +240,20 @@ static void end_window(struct making *making, uint64_t now_ns)
 	struct transformer *transformer = making->transformer;
 	struct transform_counters *counters = &transformer->counters;
 	struct series *series = &transformer->series;
-	const bool has_metrics = series->now;
+	const bool has_metrics = series->now, is_due = transformer_is_due(transformer);
 
 	counters->sent += making->outcome.sent;
 	counters->truncated += making->outcome.truncated;
 	counters->sampled += making->outcome.sampled;
 	counters->dropped += making->outcome.dropped;
 	counters->series_left_out += series_left_out(series);
-	if (!has_metrics && !transform_wants_metrics(transformer))
+	if (is_due && !has_metrics && !transform_wants_metrics(transformer))
 		counters->metrics_skipped++;
-	transformer->without_metrics = has_metrics ? 0 : transformer->without_metrics + 1;
+	if (has_metrics)
+		transformer->without_metrics = 0;
+	else if (is_due)
+		transformer->without_metrics++;
+	transformer->windows++;
 	making->batch->metrics = series->metrics;
 	making->batch->n_metrics = series->nr_metrics;
 	series->metrics = NULL;

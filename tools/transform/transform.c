@@ -259,10 +259,23 @@ void transform_pressure(struct transformer *transformer, unsigned int permille)
 	transformer->counters.level = level;
 }
 
+bool transformer_is_due(const struct transformer *transformer)
+{
+	const unsigned int every = transformer->config.metrics_every;
+
+	return every && (transformer->last || transformer->windows % every == 0);
+}
+
 bool transform_wants_metrics(const struct transformer *transformer)
 {
-	return transformer->counters.level < LEVEL_METRICS ||
-	       transformer->without_metrics + 1 >= METRICS_EVERY;
+	return transformer_is_due(transformer) &&
+	       (transformer->counters.level < LEVEL_METRICS || transformer->last ||
+		transformer->without_metrics + 1 >= METRICS_EVERY);
+}
+
+void transform_last_window(struct transformer *transformer)
+{
+	transformer->last = true;
 }
 
 bool transform_refuses_tasks(const struct transformer *transformer)

@@ -92,12 +92,13 @@ struct transform_config {
 	unsigned int per_window;   /* all events in one window that are sent, 1 to 10000 */
 	unsigned int victims;      /* at most so many in an event, 0 to 16 */
 	unsigned int cgroups;      /* in each family, the others are one: "other" */
+	unsigned int metrics_every; /* metrics are in one of so many windows; 0: in none */
 	bool attribution;          /* who it was, from where, and who had to wait */
 };
 
 #define TRANSFORM_DEFAULT_CONFIG { \
 	.stuck_ns = 30000000000, .per_kind = 5, .per_window = 200, .victims = 5, \
-	.cgroups = 20, .attribution = true }
+	.cgroups = 20, .metrics_every = 1, .attribution = true }
 
 /*
  * At the end of each window, each event that was notable was sent, truncated or dropped:
@@ -142,7 +143,7 @@ void transform_inflight(struct transformer *transformer, const struct raw_inflig
 
 /*
  * Everything that is counted, now; again within a window, in place of what was said before.
- * Under pressure it may be left out: see below.
+ * Left out in windows that are to have none, and under pressure: see below.
  */
 void transform_metrics(struct transformer *transformer, const struct families *families,
 		       uint64_t time_ns);
@@ -160,8 +161,12 @@ void transform_lost(struct transformer *transformer, uint64_t events);
  */
 void transform_pressure(struct transformer *transformer, unsigned int permille);
 
-/* Is this the time for metrics? False in windows that have none because of the pressure. */
+/* Is this the time for metrics? False in windows that have none, also because of the pressure. */
 bool transform_wants_metrics(const struct transformer *transformer);
+
+/* This window is the last one: it has metrics, unless no window has. */
+void transform_last_window(struct transformer *transformer);
+
 bool transform_refuses_tasks(const struct transformer *transformer);
 /* So many were, all in all. */
 void transform_tasks_refused(struct transformer *transformer, uint64_t tasks);

@@ -20,7 +20,7 @@ enum {
 	LEVEL_SEVERITY,
 };
 
-/* From LEVEL_METRICS on, metrics are in one of so many windows. */
+/* From LEVEL_METRICS on, metrics are in one of so many windows that would have them. */
 #define METRICS_EVERY 4
 /* From LEVEL_EVENTS on, of each kind one in so many of those that would be sent. */
 #define EVENTS_LESS 4
@@ -35,11 +35,16 @@ struct transformer {
 	struct series series;
 	uint64_t began_ns;  /* CLOCK_REALTIME: when it was made */
 	uint64_t window_ns; /* ... and when the window began */
-	unsigned int without_metrics; /* windows in a row */
+	uint64_t windows;             /* that have ended */
+	unsigned int without_metrics; /* windows in a row that should have had them */
+	bool last;                    /* the last window has begun */
 };
 
 struct limits transformer_limits(const struct transformer *transformer, uint32_t dev_major,
 				 uint32_t dev_minor);
+
+/* Whether the window is one that has metrics, but for the pressure. */
+bool transformer_is_due(const struct transformer *transformer);
 
 /* Counts and perhaps keeps it, if it is notable. */
 void transformer_note(struct transformer *transformer, const struct facts *facts);

@@ -87,6 +87,7 @@ static struct transformer *make(struct input *input)
 		.victims = take(input, 1) % 18,
 		.cgroups = take(input, 1) % 4,
 		.attribution = take(input, 1) & 1,
+		.metrics_every = take(input, 1) % 4,
 	};
 	struct transformer *transformer;
 

@@ -81,6 +81,7 @@ static const struct transform_config config = {
 	.victims = 2,
 	.cgroups = 1,
 	.attribution = true,
+	.metrics_every = 1,
 };
 
 static struct families families;

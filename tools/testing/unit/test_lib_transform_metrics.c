@@ -7,7 +7,8 @@
 #include "series.h"
 #include "transform_events.h"
 
-static const struct transform_config config = { .per_kind = 1, .per_window = 10, .cgroups = 2 };
+static const struct transform_config config = { .per_kind = 1, .per_window = 10, .cgroups = 2,
+						.metrics_every = 1 };
 
 static void begin(struct families *families, uint64_t since_ns)
 {
@@ -406,7 +407,8 @@ static void test_removed(void)
 
 static void test_all_cgroups_are_others(void)
 {
-	const struct transform_config none = { .per_kind = 1, .per_window = 1, .cgroups = 0 };
+	const struct transform_config none = { .per_kind = 1, .per_window = 1, .cgroups = 0,
+					       .metrics_every = 1 };
 	const struct had had[] = { { "/a", 100, 0 }, { "/b", 50, 1 }, {} };
 	struct transformer *t = new_transformer(&none, NULL);
 	Monad__TelemetryBatch *batch = have(t, had, 5, 0);
@@ -518,6 +520,42 @@ static void test_less_often(void)
 	transformer_free(t);
 }
 
+/* Metrics in one of three windows, whichever these are. */
+static void test_every_third(void)
+{
+	struct transform_config third = config;
+	Monad__TelemetryBatch *batch = NULL;
+	struct transformer *t;
+
+	third.metrics_every = 3;
+	t = new_transformer(&third, NULL);
+	for (unsigned int i = 0; i < 9; i++) {
+		ok(transform_wants_metrics(t) == (i % 3 == 0), "window %u of three", i % 3 + 1);
+		ok(!!count(t, &batch, 100 + i, 5, i) == (i % 3 == 0), "it is so");
+	}
+	eq_u64(transform_counters(t)->metrics_skipped, 0, "none was skipped");
+	/* One in four of these. */
+	transform_pressure(t, 400);
+	for (unsigned int i = 9; i < 30; i++)
+		ok(!!count(t, &batch, 100 + i, 5, i) == (i == 18), "window %u under pressure", i);
+	eq_u64(transform_counters(t)->metrics_skipped, 6, "those that were skipped");
+	transform_last_window(t);
+	eq(count(t, &batch, 200, 5, 30), 200, 82, 12 * SECOND, "the last one has them");
+	transform_batch_free(batch);
+	transformer_free(t);
+	third.metrics_every = 0;
+	t = new_transformer(&third, NULL);
+	batch = NULL;
+	for (unsigned int i = 0; i < 3; i++) {
+		if (i == 2)
+			transform_last_window(t);
+		ok(!transform_wants_metrics(t) && !count(t, &batch, 100 + i, 5, i), "never");
+	}
+	eq_u64(transform_counters(t)->metrics_skipped, 0, "which skips none");
+	transform_batch_free(batch);
+	transformer_free(t);
+}
+
 /* Its own counters began with it, whatever becomes of the recording. */
 static void test_own_counters(void)
 {
@@ -557,6 +595,7 @@ int main(void)
 	test_every_increase_once();
 	test_too_many();
 	test_less_often();
+	test_every_third();
 	test_own_counters();
 	return done_testing();
 }

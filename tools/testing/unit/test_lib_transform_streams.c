@@ -184,6 +184,7 @@ static void test_any_stream(void)
 			.per_window = 1 + random_below(60),
 			.victims = random_below(5),
 			.attribution = random_below(4),
+			.metrics_every = random_below(3),
 		};
 		struct transformer *t = new_transformer(&any, &all_sources);
 		uint64_t events = 0, stood_for = 0, sent = 0;

@@ -19,6 +19,7 @@ static const struct transform_config config = {
 	.per_window = 20,
 	.victims = 3,
 	.cgroups = 2,
+	.metrics_every = 1,
 	.attribution = true,
 };
 
