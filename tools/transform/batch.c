@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "message.h"
 #include "text.h"
 #include "transformer.h"
 
@@ -76,6 +77,13 @@ static Monad__Severity severity_of(const struct kind *kind, const struct noted *
 			       kind->catch_all ? 1 : kind->count);
 }
 
+/* Where that is what made it worse. */
+static uint64_t frequency_of(const struct kind *kind, const struct noted *noted)
+{
+	return severity_of(kind, noted) > reason_severity(noted->reason, &noted->facts,
+							  &noted->limits, 1) ? kind->count : 0;
+}
+
 static bool add_event(struct making *making, const struct kind *kind, const struct noted *noted)
 {
 	const struct transformer *transformer = making->transformer;
@@ -84,6 +92,7 @@ static bool add_event(struct making *making, const struct kind *kind, const stru
 		.limits = &noted->limits,
 		.reason = noted->reason,
 		.severity = severity_of(kind, noted),
+		.frequency = frequency_of(kind, noted),
 		.attribution = transformer->config.attribution,
 		.mount_namespace = noted->mount_namespace,
 		.stack = noted->stack ? &noted->stack->what : NULL,
@@ -133,7 +142,7 @@ static unsigned int allowed(const struct making *making, unsigned int kept)
 }
 
 /* What became of a kind: the last one that is sent says how many there were. */
-static void account(struct making *making, const struct kind *kind, unsigned int sent,
+static bool account(struct making *making, const struct kind *kind, unsigned int sent,
 		    unsigned int dropped)
 {
 	Monad__TelemetryBatch *batch = making->batch;
@@ -143,13 +152,14 @@ static void account(struct making *making, const struct kind *kind, unsigned int
 	if (!sent) {
 		/* Nobody is left to say it. */
 		outcome->dropped += kind->count;
-		return;
+		return true;
 	}
-	batch->spontaneous_events[batch->n_spontaneous_events - 1]->truncated_count = truncated;
 	outcome->sent += sent;
 	outcome->dropped += dropped;
 	outcome->truncated += truncated;
 	outcome->sampled += kind->nr - sent - dropped;
+	return message_add_truncated(batch->spontaneous_events[batch->n_spontaneous_events - 1],
+				     truncated);
 }
 
 /* Sends the first ones, and those that have to be. */
@@ -172,8 +182,7 @@ static bool add_kind(struct making *making, const struct kind *kind)
 		left--;
 		sent++;
 	}
-	account(making, kind, sent, dropped);
-	return true;
+	return account(making, kind, sent, dropped);
 }
 
 static int compare_times(const void *a, const void *b)

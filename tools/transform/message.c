@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format.h"
@@ -106,5 +108,25 @@ const char *message_make(const struct wire_event *event, const Monad__StorageEve
 		append_outcome(text, event, made);
 	}
 	append_affected(text, event);
+	if (event->frequency)
+		text_append(text, MESSAGE_LEN, "; worse for being one of %" PRIu64,
+			    event->frequency);
 	return text;
+}
+
+bool message_add_truncated(Monad__EventWrapper *event, uint64_t truncated)
+{
+	char text[MESSAGE_LEN], *before = event->message;
+
+	event->truncated_count = truncated;
+	if (!truncated)
+		return true;
+	snprintf(text, sizeof(text), "%s", event->message);
+	text_append(text, MESSAGE_LEN, "; %" PRIu64 " more like it", truncated);
+	text_set(&event->message, text);
+	if (event->message == before)
+		return false;
+	if (before != protobuf_c_empty_string)
+		free(before);
+	return true;
 }

@@ -191,7 +191,6 @@ Monad__EventWrapper *wire_make(const struct wire_event *event,
 	monad__event_wrapper__init(wrapper);
 	wrapper->time_ns = event->facts->time_ns;
 	wrapper->severity = event->severity;
-	wrapper->truncated_count = event->truncated;
 	wrapper->storage = malloc(sizeof(*wrapper->storage));
 	if (wrapper->storage) {
 		wrapper->payload_case = MONAD__EVENT_WRAPPER__PAYLOAD_STORAGE;

@@ -22,7 +22,7 @@ struct wire_event {
 	const struct limits *limits;
 	enum reason reason;
 	Monad__Severity severity;
-	uint64_t truncated;
+	uint64_t frequency;  /* of its kind in the window, if it is worse for that; or 0 */
 	const char *task_id; /* or NULL */
 	bool attribution;    /* who it was, and from where */
 	uint64_t mount_namespace;

@@ -430,12 +430,26 @@ static void test_frequency(void)
 		add_slow(t, 10 * MS);
 	batch = end_window(t);
 	eq_int(batch->spontaneous_events[0]->severity, MONAD__SEVERITY__SEVERITY_INFO, "99 times");
+	ok(!strchr(batch->spontaneous_events[3]->message, ';'), "are four for themselves,");
+	eq_str(strchr(batch->spontaneous_events[4]->message, ';'), "; 94 more like it",
+	       "and one for the rest, in words");
 	transform_batch_free(batch);
 	for (int i = 0; i < 100; i++)
 		add_slow(t, 10 * MS);
 	batch = end_window(t);
 	eq_int(batch->spontaneous_events[0]->severity, MONAD__SEVERITY__SEVERITY_WARN,
 	       "100 times in a window are worse");
+	eq_str(strchr(batch->spontaneous_events[0]->message, ';'),
+	       "; worse for being one of 100", "in words");
+	eq_str(strchr(batch->spontaneous_events[4]->message, ';'),
+	       "; worse for being one of 100; 95 more like it", "both");
+	transform_batch_free(batch);
+	/* What cannot become worse is not said to have. */
+	for (int i = 0; i < 100; i++)
+		add(t, failed_read(ENODEV));
+	batch = end_window(t);
+	eq_str(strchr(batch->spontaneous_events[4]->message, ';'), "; 95 more like it",
+	       "the worst does not become worse");
 	transform_batch_free(batch);
 	transformer_free(t);
 }
