@@ -27,6 +27,7 @@ struct push {
 	uint64_t sequence; /* of the last batch */
 	uint64_t next_ns;  /* when the window ends, CLOCK_MONOTONIC */
 	uint64_t judged_ns; /* the recording that say_what_is_slow() has seen */
+	uint64_t inflight_ns; /* that of what was in flight when it was looked at last */
 	char complaint[256]; /* the last one: each is made once */
 };
 
@@ -62,8 +63,14 @@ static void take_inflight(struct push *push)
 	struct raw_inflight *ios;
 	size_t nr;
 
-	if (raw_inflight_read(&ios, &nr))
-		nr = 0;
+	if (raw_inflight_read(&ios, &nr)) {
+		transform_inflight_unknown(push->transformer);
+		return;
+	}
+	/* What was in flight when another recording was is not looked for in this one. */
+	if (push->inflight_ns != push->ring.session_ns)
+		transform_inflight_unknown(push->transformer);
+	push->inflight_ns = push->ring.session_ns;
 	transform_inflight(push->transformer, ios, nr);
 	free(ios);
 }

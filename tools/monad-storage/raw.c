@@ -54,6 +54,7 @@ static struct raw_inflight raw_inflight(const struct monad_storage_io *io, uint6
 	/* What was not seen to start has been there since it was issued. */
 	const uint64_t begin = io->start_ns ? io->start_ns : io->first_issue_ns;
 	struct raw_inflight raw = {
+		.start_ns = begin,
 		.age_ns = begin && now_ns > begin ? now_ns - begin : 0,
 		.sector = io->sector,
 		.bytes = io->bytes,

@@ -25,15 +25,19 @@ struct making {
  * What is in flight
  */
 
-static void note_stuck(struct transformer *transformer, uint64_t now_ns)
+struct noting {
+	struct transformer *transformer;
+	uint64_t now_ns;
+};
+
+static void note_stuck(void *arg, const struct raw_inflight *io, enum stuck_news news)
 {
-	const struct under_way *under_way = &transformer->under_way;
+	const struct noting *noting = arg;
 	struct facts facts;
 
-	for (size_t i = 0; i < under_way->nr; i++) {
-		facts_of_inflight(&facts, &under_way->ios[i], now_ns);
-		transformer_note(transformer, &facts);
-	}
+	facts_of_inflight(&facts, io, noting->now_ns);
+	facts.gone = news == STUCK_GONE;
+	transformer_note(noting->transformer, &facts);
 }
 
 static void note_congestion(struct transformer *transformer, uint64_t now_ns)
@@ -54,10 +58,13 @@ static void note_congestion(struct transformer *transformer, uint64_t now_ns)
 /* Once for each time it was looked at, also where no batch could be made before. */
 static void note_under_way(struct transformer *transformer, uint64_t now_ns)
 {
+	struct noting noting = { transformer, now_ns };
+
 	if (!transformer->under_way.fresh)
 		return;
 	transformer->under_way.fresh = false;
-	note_stuck(transformer, now_ns);
+	stuck_look(&transformer->stuck, transformer->under_way.ios, transformer->under_way.nr,
+		   transformer->under_way.whole, transformer->config.stuck_ns, note_stuck, &noting);
 	note_congestion(transformer, now_ns);
 	for (size_t i = 0; i < transformer->kinds.nr; i++) {
 		for (struct noted *noted = transformer->kinds.kinds[i].first; noted;

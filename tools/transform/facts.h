@@ -35,6 +35,7 @@ struct facts {
 	uint32_t partials;
 	uint32_t stack;   /* its number in the ring; 0: none */
 	uint32_t task;    /* whose it is; 0: nobody's */
+	bool gone;        /* it was in flight, is not any more, and its end was not seen */
 	uint64_t count;   /* I/Os under way, of a congestion */
 	uint64_t inode;
 	char comm[MONAD_STORAGE_COMM_LEN]; /* these need not end in a NUL */
@@ -55,6 +56,14 @@ void facts_of_congestion(struct facts *facts, uint32_t dev_major, uint32_t dev_m
 static inline bool facts_are_of_call(const struct facts *facts)
 {
 	return facts->type >= MONAD_STORAGE_VFS_IO && facts->type <= MONAD_STORAGE_DIRTY_THROTTLE;
+}
+
+/* That of an I/O. */
+static inline bool facts_are_of_end(const struct facts *facts)
+{
+	return facts->type == MONAD_STORAGE_RQ_COMPLETE ||
+	       facts->type == MONAD_STORAGE_BIO_COMPLETE ||
+	       facts->type == MONAD_STORAGE_FLUSH_COMPLETE;
 }
 
 /* The kernel's own flushes of a device's cache, and those that somebody asked for. */

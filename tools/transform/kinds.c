@@ -63,6 +63,8 @@ void kinds_clear(struct kinds *kinds)
 
 #define OF_CALL 0x10000
 #define OF_CACHE_FLUSH 0x20000
+/* Of what was stuck, and is not any more: what is does not stand for it. */
+#define OF_END 0x40000
 
 static struct kind_key key_of(const struct facts *facts, enum reason reason)
 {
@@ -80,6 +82,8 @@ static struct kind_key key_of(const struct facts *facts, enum reason reason)
 		key.op |= OF_CACHE_FLUSH;
 	else if (facts->op >= MONAD_STORAGE_OP_COUNT)
 		key.op = MONAD_STORAGE_OP_OTHER;
+	if (reason == REASON_STUCK && (facts->type || facts->gone))
+		key.op |= OF_END;
 	return key;
 }
 

@@ -70,7 +70,10 @@ static void append_outcome(char text[MESSAGE_LEN], const struct wire_event *even
 		text_append(text, MESSAGE_LEN, " timed out");
 	if (!made->has_latency)
 		return;
-	if (!event->facts->type)
+	if (event->facts->gone)
+		append_duration(text, " is not under way any more, after more than ",
+				made->latency_ns);
+	else if (!event->facts->type)
 		append_duration(text, ", under way for ", made->latency_ns);
 	else if (made->error || event->reason == REASON_RETRY ||
 		 event->facts->flags & MONAD_STORAGE_F_TIMED_OUT)

@@ -13,6 +13,7 @@ static const struct {
 } names[REASONS] = {
 	[REASON_ERROR] = { "error", "io_error" },
 	[REASON_TIMEOUT] = { "timeout", "io_timeout" },
+	[REASON_STUCK] = { "stuck", "io_stuck" },
 	[REASON_RETRY] = { "retry", "io_retry" },
 	[REASON_FLUSH] = { "flush", "slow_flush" },
 	[REASON_FSYNC] = { "fsync", "slow_fsync" },
@@ -33,10 +34,14 @@ static bool is_slow(const struct facts *facts, const struct limits *limits)
 	return facts->flags & MONAD_STORAGE_F_SLOW;
 }
 
-static bool timed_out(const struct facts *facts, const struct limits *limits)
+static bool timed_out(const struct facts *facts)
 {
-	return facts->error == ETIMEDOUT || facts->flags & MONAD_STORAGE_F_TIMED_OUT ||
-	       (limits->stuck_ns && facts->has_latency && facts->latency_ns >= limits->stuck_ns);
+	return facts->error == ETIMEDOUT || facts->flags & MONAD_STORAGE_F_TIMED_OUT;
+}
+
+static bool is_stuck(const struct facts *facts, const struct limits *limits)
+{
+	return limits->stuck_ns && facts->has_latency && facts->latency_ns >= limits->stuck_ns;
 }
 
 static enum reason reason_of_call(const struct facts *facts, const struct limits *limits)
@@ -54,8 +59,10 @@ static enum reason reason_of_end(const struct facts *facts, const struct limits 
 {
 	if (facts->error && facts->error != ETIMEDOUT)
 		return REASON_ERROR;
-	if (timed_out(facts, limits))
+	if (timed_out(facts))
 		return REASON_TIMEOUT;
+	if (is_stuck(facts, limits))
+		return REASON_STUCK;
 	if (facts->requeues_issued)
 		return REASON_RETRY;
 	if (is_slow(facts, limits))
@@ -70,13 +77,13 @@ enum reason reason_of(const struct facts *facts, const struct limits *limits)
 		if (facts->count)
 			return limits->inflight && facts->count >= limits->inflight ?
 			       REASON_CONGESTION : REASON_NONE;
-		return timed_out(facts, limits) ? REASON_TIMEOUT : REASON_NONE;
+		return is_stuck(facts, limits) ? REASON_STUCK : REASON_NONE;
 	case MONAD_STORAGE_BIO_COMPLETE:
 	case MONAD_STORAGE_RQ_COMPLETE:
 	case MONAD_STORAGE_FLUSH_COMPLETE:
 		return reason_of_end(facts, limits);
 	case MONAD_STORAGE_RQ_REQUEUE:
-		if (timed_out(facts, limits))
+		if (timed_out(facts))
 			return REASON_TIMEOUT;
 		return facts->issues ? REASON_RETRY : REASON_NONE;
 	case MONAD_STORAGE_VFS_IO:
@@ -96,7 +103,12 @@ const char *reason_class(enum reason reason)
 
 const char *reason_event_name(enum reason reason, const struct facts *facts)
 {
-	return reason == REASON_NONE ? event_type_name(facts->type) : names[reason].event_name;
+	if (reason == REASON_NONE)
+		return event_type_name(facts->type);
+	/* Whoever was told that it hangs is told that it does not any more. */
+	if (reason == REASON_STUCK && (facts->type || facts->gone))
+		return "io_stuck_end";
+	return names[reason].event_name;
 }
 
 /*
@@ -195,6 +207,8 @@ static const struct rule {
 	{ REASON_TIMEOUT, failed, CRITICAL },
 	{ REASON_TIMEOUT, stuck_4_times, CRITICAL },
 	{ REASON_TIMEOUT, NULL, ERROR },
+	{ REASON_STUCK, stuck_4_times, CRITICAL },
+	{ REASON_STUCK, NULL, ERROR },
 	{ REASON_RETRY, requeued_often, WARN },
 	{ REASON_RETRY, NULL, INFO },
 	{ REASON_FLUSH, slow_10_times, ERROR },
@@ -240,8 +254,7 @@ const char *reason_text(enum reason reason, const struct facts *facts, char text
 	switch (reason) {
 	case REASON_TIMEOUT:
 		if (!facts->error) {
-			snprintf(text, REASON_TEXT_LEN, "%s",
-				 facts->type ? "timed out" : "in flight");
+			snprintf(text, REASON_TEXT_LEN, "timed out");
 			break;
 		}
 		/* fall through */
@@ -252,6 +265,13 @@ const char *reason_text(enum reason reason, const struct facts *facts, char text
 		snprintf(text, REASON_TEXT_LEN, "requeued %u times",
 			 facts->requeues_issued ? facts->requeues_issued : 1);
 		break;
+	case REASON_STUCK:
+		if (!facts->type) {
+			snprintf(text, REASON_TEXT_LEN, "%s",
+				 facts->gone ? "end not seen" : "in flight");
+			break;
+		}
+		/* fall through */
 	case REASON_FLUSH:
 	case REASON_SLOW:
 		if (facts->has_queue || facts->has_device)

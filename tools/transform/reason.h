@@ -13,7 +13,8 @@
 enum reason {
 	REASON_NONE,
 	REASON_ERROR,      /* it failed, but for the next */
-	REASON_TIMEOUT,    /* its time was up at least once, or is long since */
+	REASON_TIMEOUT,    /* its time was up at least once */
+	REASON_STUCK,      /* it was or is under way for much too long */
 	REASON_RETRY,      /* a device gave it back */
 	REASON_FLUSH,      /* it took too long: a flush, ... */
 	REASON_FSYNC,      /* ... a call that syncs, ... */

@@ -124,6 +124,7 @@ void transformer_free(struct transformer *transformer)
 	series_free(&transformer->series);
 	kinds_free(&transformer->kinds);
 	under_way_free(&transformer->under_way);
+	stuck_forget(&transformer->stuck);
 	held_stacks_free(&transformer->stacks);
 	free((void *)transformer->config.thresholds);
 	free(transformer);
@@ -209,12 +210,20 @@ void transform_event(struct transformer *transformer, const struct raw_event *ev
 	/* What belongs to a task goes to who asked for it. */
 	if (!facts_of_event(&facts, event) || facts.task)
 		return;
+	if (facts_are_of_end(&facts))
+		stuck_note_end(&transformer->stuck, &facts);
 	transformer_note(transformer, &facts);
 }
 
 void transform_inflight(struct transformer *transformer, const struct raw_inflight *ios, size_t nr)
 {
 	under_way_set(&transformer->under_way, ios, nr, transformer->config.stuck_ns);
+}
+
+void transform_inflight_unknown(struct transformer *transformer)
+{
+	under_way_set(&transformer->under_way, NULL, 0, 0);
+	stuck_forget(&transformer->stuck);
 }
 
 void transform_metrics(struct transformer *transformer, const struct families *families,

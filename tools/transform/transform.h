@@ -36,6 +36,7 @@ struct raw_event {
 
 /* An I/O that is under way. */
 struct raw_inflight {
+	uint64_t start_ns; /* when it began, by whichever clock: another one has another */
 	uint64_t age_ns;
 	uint64_t sector;
 	uint64_t bytes;
@@ -87,7 +88,7 @@ struct transform_threshold {
 struct transform_config {
 	const struct transform_threshold *thresholds; /* copied */
 	size_t nr_thresholds;
-	uint64_t stuck_ns;         /* under way for so long: a timeout, ended or not */
+	uint64_t stuck_ns;         /* under way for so long, ended or not: stuck; 0: never */
 	unsigned int per_kind;     /* events of the same kind in one window that are sent */
 	unsigned int per_window;   /* all events in one window that are sent, 1 to 10000 */
 	unsigned int victims;      /* at most so many in an event, 0 to 16 */
@@ -136,10 +137,18 @@ void transform_event(struct transformer *transformer, const struct raw_event *ev
 
 /*
  * All that is under way now, in place of what was said before. Who has to wait because of
- * an event is looked for when it comes, and in the last of these before the batch.
+ * an event is looked for when it comes, and in the last of these before the batch. What is
+ * stuck is told of when that is seen, each time it has been so for twice as long, and when it
+ * is over.
  */
 void transform_inflight(struct transformer *transformer, const struct raw_inflight *ios,
 			size_t nr);
+
+/*
+ * Nobody can say what is under way, or it is that of another recording: of what was, it is not
+ * known what became of it.
+ */
+void transform_inflight_unknown(struct transformer *transformer);
 
 /*
  * Everything that is counted, now; again within a window, in place of what was said before.

@@ -5,6 +5,7 @@
 
 #include "kinds.h"
 #include "series.h"
+#include "stuck.h"
 #include "under_way.h"
 
 /* Limits of the configuration. */
@@ -32,6 +33,7 @@ struct transformer {
 	struct kinds kinds;
 	struct held_stacks stacks;
 	struct under_way under_way;
+	struct stuck stuck;
 	struct series series;
 	uint64_t began_ns;  /* CLOCK_REALTIME: when it was made */
 	uint64_t window_ns; /* ... and when the window began */

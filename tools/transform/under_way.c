@@ -70,13 +70,17 @@ void under_way_set(struct under_way *under_way, const struct raw_inflight *ios, 
 		   uint64_t stuck_ns)
 {
 	const size_t room = make_room(under_way, nr);
+	size_t nr_stuck = 0;
 
 	under_way->nr = 0;
 	under_way->nr_devices = 0;
 	under_way->fresh = true;
 	memset(under_way->devices, 0, UNDER_WAY_DEVICES * sizeof(*under_way->devices));
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
 		count_device(under_way, ios[i].dev_major, ios[i].dev_minor);
+		nr_stuck += stuck_ns && ios[i].age_ns >= stuck_ns;
+	}
+	under_way->whole = nr_stuck <= room;
 	/* First what is stuck, then the rest. */
 	for (int stuck = 1; stuck >= 0; stuck--) {
 		for (size_t i = 0; i < nr && under_way->nr < room; i++) {

@@ -21,6 +21,7 @@ struct under_way {
 	size_t nr;
 	size_t room;
 	bool fresh; /* not yet asked for what is notable */
+	bool whole; /* all that is stuck is there */
 	struct under_way_device *devices; /* by hash */
 	size_t nr_devices;
 };

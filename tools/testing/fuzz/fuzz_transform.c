@@ -150,6 +150,7 @@ static void scan(struct transformer *transformer, struct input *input)
 
 	for (size_t i = 0; i < nr; i++) {
 		ios[i].age_ns = take(input, 5);
+		ios[i].start_ns = take(input, 1) % 4;
 		ios[i].dev_minor = take(input, 1);
 		ios[i].tgid = take(input, 1);
 		ios[i].cgroup_id = take(input, 1);

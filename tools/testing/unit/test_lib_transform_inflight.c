@@ -93,8 +93,8 @@ static void test_stuck(void)
 	transform_inflight(t, ios, 3);
 	batch = end_window(t);
 	eq_u64(batch->n_spontaneous_events, 2, "what is stuck is an event");
-	event = find(batch, "io_timeout");
-	if (ok(event, "a timeout")) {
+	event = find(batch, "io_stuck");
+	if (ok(event, "by name")) {
 		ok(event->time_ns == batch->time_ns && !event->storage->seqno, "of now");
 		eq_str(event->message, "write of 4 KiB at sector 8 on 8:0 by victim2[2], under way "
 		       "for 30 s; 2 other processes wait", "in words");
@@ -114,8 +114,140 @@ static void test_stuck(void)
 	transform_inflight(t, ios, 3);
 	transform_inflight(t, ios, 3);
 	batch = end_window(t);
-	ok(batch->n_spontaneous_events == 2 && transform_counters(t)->notable == 4 && adds_up(t),
-	   "and once in a window");
+	ok(!batch->n_spontaneous_events && transform_counters(t)->notable == 2 && adds_up(t),
+	   "and once for as long as it is so");
+	transform_batch_free(batch);
+	transformer_free(t);
+}
+
+/* Which events there are in a window with @io, or with nothing, in flight. */
+static void look(struct transformer *t, const struct raw_inflight *io, unsigned int nr_stuck,
+		 unsigned int nr_ends, const char *what)
+{
+	Monad__TelemetryBatch *batch;
+	unsigned int nr[2] = {};
+
+	transform_inflight(t, io, !!io);
+	batch = end_window(t);
+	for (size_t i = 0; i < batch->n_spontaneous_events; i++) {
+		if (!strncmp(batch->spontaneous_events[i]->name, "io_stuck", 8))
+			nr[!strcmp(batch->spontaneous_events[i]->name, "io_stuck_end")]++;
+	}
+	if (!ok(nr[0] == nr_stuck && nr[1] == nr_ends, "%s", what))
+		diag("stuck %u, ended %u", nr[0], nr[1]);
+	transform_batch_free(batch);
+}
+
+/* One that ends after as long as @io has been in flight. */
+static struct raw_event end_of(const struct raw_inflight *io)
+{
+	struct raw_event event = slow_read(io->age_ns);
+
+	event.complete.op = io->op;
+	event.complete.sector = io->sector;
+	event.complete.tgid = io->tgid;
+	return event;
+}
+
+static void test_stuck_again(void)
+{
+	struct transformer *t = new_transformer(&config, NULL);
+	struct raw_inflight io = made_inflight(1, 29 * SECOND), other;
+
+	io.start_ns = 7;
+	look(t, &io, 0, 0, "at 29 s nothing is stuck");
+	for (unsigned int age = 31; age < 400; age++) {
+		io.age_ns = age * SECOND;
+		if (age == 31)
+			look(t, &io, 1, 0, "at 31 s it is");
+		else if (age == 62 || age == 124 || age == 248)
+			look(t, &io, 1, 0, "again when it is twice as long");
+		else if (age % 31 == 30)
+			look(t, &io, 0, 0, "not in between");
+	}
+	/* In its place, one that began later. */
+	other = io;
+	other.start_ns = 8;
+	other.age_ns = 31 * SECOND;
+	look(t, &other, 1, 1, "another one at the same place is another, and the first one gone");
+	add(t, end_of(&other));
+	look(t, NULL, 0, 1, "its end is told once: as an event");
+	look(t, NULL, 0, 0, "and that is all");
+	look(t, &io, 1, 0, "one whose end is not seen");
+	look(t, NULL, 0, 1, "is told to be gone");
+	look(t, &io, 1, 0, "one more");
+	other = io;
+	other.age_ns = 5 * SECOND;
+	add(t, end_of(&other));
+	look(t, &io, 0, 0, "does not end by what happens at its place");
+	transform_inflight_unknown(t);
+	transform_batch_free(end_window(t));
+	look(t, &io, 1, 0, "of what was another recording's no end is told");
+	ok(adds_up(t), "all are accounted for");
+	transformer_free(t);
+}
+
+static void test_stuck_in_words(void)
+{
+	struct transformer *t = new_transformer(&config, NULL);
+	struct raw_inflight io = made_inflight(1, 40 * SECOND);
+	const Monad__EventWrapper *event;
+	Monad__TelemetryBatch *batch;
+
+	transform_inflight(t, &io, 1);
+	transform_batch_free(end_window(t));
+	transform_inflight(t, NULL, 0);
+	batch = end_window(t);
+	event = find(batch, "io_stuck_end");
+	if (ok(event, "it is gone")) {
+		eq_str(event->message, "write of 4 KiB at sector 8 on 8:0 by victim1[1] is not under "
+		       "way any more, after more than 40 s", "in words");
+		eq_str(event->storage->reason_class, "stuck", "its class");
+		eq_str(event->storage->reason, "end not seen", "and why there is no more to say");
+	}
+	transform_batch_free(batch);
+	transform_inflight(t, &io, 1);
+	transform_batch_free(end_window(t));
+	add(t, end_of(&io));
+	batch = end_window(t);
+	event = find(batch, "io_stuck_end");
+	if (ok(event, "it ended")) {
+		ok(strstr(event->message, " took 40 s (queue 10 s, device 30 s)"), "in words");
+		eq_str(event->storage->reason, "slow device", "and who was slow");
+	}
+	transform_batch_free(batch);
+	io.age_ns = 50 * SECOND;
+	transform_inflight(t, &io, 1);
+	transform_batch_free(end_window(t));
+	transform_inflight(t, NULL, 0);
+	add(t, failed_read(EIO));
+	batch = end_window(t);
+	ok(find(batch, "io_error") && find(batch, "io_stuck_end"), "an error elsewhere is no end");
+	transform_batch_free(batch);
+	transformer_free(t);
+}
+
+/* Where nobody made cgroups, all are in one: that is nothing to wait for. */
+static void test_root_cgroup(void)
+{
+	struct transformer *t = new_transformer(&config, &sources);
+	struct raw_inflight ios[] = {
+		made_inflight(1, SECOND), made_inflight(2, SECOND), made_inflight(3, SECOND),
+	};
+	struct raw_event event = slow_read(10 * MS);
+	Monad__TelemetryBatch *batch;
+
+	for (int i = 0; i < 3; i++)
+		ios[i].cgroup_id = 1;
+	ios[1].dev_minor = 99;
+	ios[2].dev_minor = 98;
+	event.complete.cgroup_id = 1;
+	transform_inflight(t, ios, 3);
+	add(t, event);
+	batch = end_window(t);
+	if (eq_u64(batch->n_spontaneous_events, 1, "one event"))
+		eq_u64(batch->spontaneous_events[0]->storage->affected, 1,
+		       "of the root cgroup only those of the same device wait for the same");
 	transform_batch_free(batch);
 	transformer_free(t);
 }
@@ -155,7 +287,7 @@ static void test_congestion(void)
 	}
 	transform_inflight(t, ios, UNDER_WAY_MAX + 100);
 	batch = end_window(t);
-	ok(find(batch, "io_timeout"), "of more than can be kept, what is stuck is");
+	ok(find(batch, "io_stuck"), "of more than can be kept, what is stuck is");
 	ok(find(batch, "congestion") && find(batch, "congestion")->storage->count == 100,
 	   "and all are counted");
 	ok(stands_for(batch) == 101 && adds_up(t), "exactly");
@@ -239,6 +371,9 @@ int main(void)
 {
 	test_victims();
 	test_stuck();
+	test_stuck_again();
+	test_stuck_in_words();
+	test_root_cgroup();
 	test_congestion();
 	test_many_devices();
 	test_stacks();

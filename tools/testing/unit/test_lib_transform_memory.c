@@ -106,9 +106,11 @@ static void make_families(void)
 	families_finish(&families);
 }
 
+/* Each time it is another one that is stuck. */
 static void feed(struct transformer *t)
 {
-	const struct raw_inflight ios[] = { made_inflight(1, 40 * SECOND), made_inflight(2, 1) };
+	struct raw_inflight ios[] = { made_inflight(1, 40 * SECOND), made_inflight(2, 1) };
+	static uint64_t start_ns;
 	struct raw_event event = { .type = MONAD_STORAGE_STACK,
 				   .stack = { .id = 3, .kernel = { 1 }, .user = { 2 } } };
 
@@ -117,6 +119,7 @@ static void feed(struct transformer *t)
 	event.complete.stack = 3;
 	for (int i = 0; i < 5; i++)
 		transform_event(t, &event);
+	ios[0].start_ns = ++start_ns;
 	transform_inflight(t, ios, 2);
 	transform_metrics(t, &families, NOW);
 }
@@ -140,12 +143,12 @@ static bool one_window(long n)
 	failed = !batch;
 	if (!batch)
 		batch = transform_batch(t, NOW + 1000 * SECOND);
-	/* 5 reads, 1 that is stuck, 1 congestion, unless what is in flight had no room. */
+	/* 5 reads, 1 congestion, and unless there was no room 1 that is stuck and 1 that was. */
 	notable = transform_counters(t)->notable - notable;
 	good = batch && adds_up(t) && stands_for(batch) == notable && notable >= 6 &&
 	       (ran_out || !failed);
 	if (!ran_out && batch)
-		good = good && stands_for(batch) == 7 && batch->n_metrics == 3 &&
+		good = good && stands_for(batch) == 8 && batch->n_metrics == 3 &&
 		       batch->dictionary->n_stacks == 1;
 	transform_batch_free(batch);
 	transformer_free(t);
