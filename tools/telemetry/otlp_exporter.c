@@ -8,6 +8,7 @@
 
 #include <curl/curl.h>
 
+#include "gzip.h"
 #include "http_post.h"
 #include "otlp/otlp.pb-c.h"
 #include "otlp_exporter.h"
@@ -135,8 +136,10 @@ static enum export_result refuse(struct signal_state *state, size_t nr)
 	return EXPORT_REFUSED;
 }
 
-static const char *hint(long status, int which)
+static const char *hint(long status, int which, bool plain)
 {
+	if (!plain && (status == 400 || status == 415))
+		return " (does it take gzip? If not: --otlp-compression=none)";
 	if (status == 404 && which == LOGS)
 		return " (it may take metrics only: --events=off leaves events out)";
 	if (status == 404)
@@ -172,13 +175,22 @@ static enum export_result take_answer(struct otlp *otlp, int which, size_t nr, c
 		return EXPORT_AGAIN;
 	}
 	say(why, why_size, "%s: status %ld%s%s%s", path, answer->status, *text ? ": " : "", text,
-	    hint(answer->status, which));
+	    hint(answer->status, which, otlp->options.plain));
 	return refuse(state, nr);
 }
 
 /*
  * Requests
  */
+
+/* Takes @body. NULL without memory. */
+static uint8_t *compress_body(uint8_t *body, size_t *size)
+{
+	uint8_t *compressed = gzip_compress(body, *size, size);
+
+	free(body);
+	return compressed;
+}
 
 static enum export_result send_signal(struct otlp *otlp, int which,
 				      const Monad__TelemetryBatch *batch,
@@ -199,6 +211,8 @@ static enum export_result send_signal(struct otlp *otlp, int which,
 		body = otlp_metrics(batch, &otlp->sender, &size);
 	else
 		body = otlp_logs(batch, &otlp->sender, otlp->options.references, &size);
+	if (body && !otlp->options.plain)
+		body = compress_body(body, &size);
 	if (!body) {
 		say(why, why_size, "no memory");
 		return EXPORT_AGAIN;
@@ -223,12 +237,27 @@ static enum export_result finish(struct otlp *otlp, const Monad__TelemetryBatch 
 	return EXPORT_SENT;
 }
 
+/* NULL with the reason in @why. */
+static struct curl_slist *make_headers(const struct otlp *otlp, char *why, size_t why_size)
+{
+	struct curl_slist *headers = otlp_headers(otlp->options.headers, why, why_size), *more;
+
+	if (!headers || otlp->options.plain)
+		return headers;
+	more = curl_slist_append(headers, "Content-Encoding: gzip");
+	if (!more) {
+		curl_slist_free_all(headers);
+		snprintf(why, why_size, "no memory");
+	}
+	return more;
+}
+
 static enum export_result send_batch(struct exporter *exporter, Monad__TelemetryBatch *batch,
 				     char *why, size_t why_size)
 {
 	struct otlp *otlp = (struct otlp *)exporter;
 	enum export_result result = EXPORT_SENT;
-	struct curl_slist *headers = otlp_headers(otlp->options.headers, why, why_size);
+	struct curl_slist *headers = make_headers(otlp, why, why_size);
 
 	if (!headers)
 		return EXPORT_AGAIN;

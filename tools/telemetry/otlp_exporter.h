@@ -15,6 +15,7 @@ struct otlp_options {
 	const char *const *headers;
 	const struct otlp_reference *references;
 	uint64_t timeout_ns; /* of each request; 0: ten seconds */
+	bool plain;          /* not compressed by gzip */
 };
 
 /*

@@ -3,7 +3,7 @@
 # Exporters: they take batches of telemetry, and do not know what these are about.
 
 TELEMETRY_OBJS := $(patsubst tools/telemetry/%.c,$(O)/obj/telemetry/%.o,$(wildcard tools/telemetry/*.c))
-TELEMETRY_LIBS = $(shell $(PKG_CONFIG) --libs libcurl)
+TELEMETRY_LIBS = $(shell $(PKG_CONFIG) --libs libcurl zlib)
 
 $(O)/obj/telemetry/%.o: tools/telemetry/%.c $(PROTO_HEADERS)
 	@mkdir -p $(@D)

@@ -14,13 +14,15 @@
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "tap.h"
 
 struct request {
 	char head[4096]; /* the first line and the headers */
-	uint8_t *body;
+	uint8_t *body; /* as it was before it was compressed */
 	size_t size;
+	size_t sent;   /* as it came */
 };
 
 static struct {
@@ -68,6 +70,23 @@ static ssize_t read_request(int fd, char *data, size_t room)
 	return -1;
 }
 
+/* Ours are small. */
+static void uncompress_body(struct request *r)
+{
+	static uint8_t out[1 << 22];
+	z_stream stream = { .next_in = r->body, .avail_in = r->size, .next_out = out,
+			    .avail_out = sizeof(out) };
+
+	if (inflateInit2(&stream, 15 + 16) != Z_OK || inflate(&stream, Z_FINISH) != Z_STREAM_END ||
+	    stream.avail_in)
+		bail_out("a body that is no gzip");
+	free(r->body);
+	r->size = stream.total_out;
+	r->body = malloc(r->size + 1);
+	memcpy(r->body, out, r->size);
+	inflateEnd(&stream);
+}
+
 static void keep_request(const char *data, size_t size)
 {
 	const char *body = strstr(data, "\r\n\r\n") + 4;
@@ -80,6 +99,9 @@ static void keep_request(const char *data, size_t size)
 	r->size = size - (body - data);
 	r->body = malloc(r->size + 1);
 	memcpy(r->body, body, r->size);
+	r->sent = r->size;
+	if (strcasestr(r->head, "\r\nContent-Encoding: gzip\r\n"))
+		uncompress_body(r);
 	server.nr++;
 	pthread_mutex_unlock(&server.lock);
 }

@@ -314,6 +314,33 @@ static void test_events(void)
 	exporter->close(exporter);
 }
 
+static void test_compression(void)
+{
+	const struct otlp_options plain = { .plain = true };
+	const struct request *r = server.requests;
+	struct exporter *exporter = must_open(NULL);
+
+	server_says(OK);
+	eq_int(send_one(exporter, 1, 300, 0), EXPORT_SENT, "many metrics%s", why);
+	ok(strstr(r[0].head, "\r\nContent-Encoding: gzip\r\n"), "are compressed");
+	ok(r[0].sent < r[0].size / 10, "to %zu bytes of %zu", r[0].sent, r[0].size);
+	exporter->close(exporter);
+	exporter = must_open(&plain);
+	eq_int(send_one(exporter, 1, 300, 0), EXPORT_SENT, "or not%s", why);
+	ok(!strstr(r[1].head, "Content-Encoding"), "which it does not say they were");
+	ok(r[1].size == r[0].size && r[1].sent == r[1].size &&
+	   !memcmp(r[0].body, r[1].body, r[1].size), "and are the same");
+	server_says("HTTP/1.1 415 Unsupported Media Type\r\nContent-Length: 0\r\n\r\n");
+	eq_int(send_one(exporter, 2, 1, 0), EXPORT_REFUSED, "a type that it does not take");
+	ok(!strstr(why, "gzip"), "not for being compressed: %s", why);
+	exporter->close(exporter);
+	exporter = must_open(NULL);
+	eq_int(send_one(exporter, 2, 1, 0), EXPORT_REFUSED, "one that may be");
+	ok(strstr(why, "415 (does it take gzip? If not: --otlp-compression=none)"),
+	   "says what to do: %s", why);
+	exporter->close(exporter);
+}
+
 /*
  * What is answered
  */
@@ -540,6 +567,7 @@ int main(void)
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u", server.port);
 	test_metrics();
 	test_events();
+	test_compression();
 	test_statuses();
 	test_retry_after();
 	test_halves();
