@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "pb_fields.h"
+
+/* Longer ones have nothing that says whether they are known. */
+#define PB_NAME_LEN 128
 
 /* Of one in a struct, or in an array of a repeated field. */
 static size_t value_size(const ProtobufCFieldDescriptor *field)
@@ -81,6 +85,28 @@ size_t pb_field_count(const ProtobufCMessage *message, const ProtobufCFieldDescr
 	if (field->label == PROTOBUF_C_LABEL_REPEATED)
 		return *(const size_t *)member(message, field->quantifier_offset);
 	return is_set(message, field);
+}
+
+bool pb_field_is_number(const ProtobufCFieldDescriptor *field)
+{
+	return field->label == PROTOBUF_C_LABEL_NONE &&
+	       !(field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) &&
+	       field->type != PROTOBUF_C_TYPE_STRING && field->type != PROTOBUF_C_TYPE_BYTES &&
+	       field->type != PROTOBUF_C_TYPE_MESSAGE;
+}
+
+bool pb_field_is_known(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+{
+	const ProtobufCFieldDescriptor *has;
+	size_t length = strlen(field->name);
+	char name[PB_NAME_LEN];
+
+	if (length > 3 && !strcmp(field->name + length - 3, "_ns"))
+		length -= 3;
+	if (snprintf(name, sizeof(name), "has_%.*s", (int)length, field->name) >= sizeof(name))
+		return true;
+	has = protobuf_c_message_descriptor_get_field_by_name(message->descriptor, name);
+	return !has || has->type != PROTOBUF_C_TYPE_BOOL || pb_field_count(message, has);
 }
 
 const void *pb_field_value(const ProtobufCMessage *message,

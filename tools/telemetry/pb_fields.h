@@ -14,6 +14,16 @@
  */
 size_t pb_field_count(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field);
 
+/* Whether it always has a value: a number, a truth value or an enum, and neither one of many nor
+ * one of several. */
+bool pb_field_is_number(const ProtobufCFieldDescriptor *field);
+
+/*
+ * False for a number of which @message says that it is not known: it has a field "has_x", which
+ * is false, and this one is "x" or "x_ns".
+ */
+bool pb_field_is_known(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field);
+
 /* Where value @i of them is. */
 const void *pb_field_value(const ProtobufCMessage *message,
 			   const ProtobufCFieldDescriptor *field, size_t i);

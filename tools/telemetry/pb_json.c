@@ -151,6 +151,9 @@ static bool write_field(struct json_writer *json, const ProtobufCMessage *messag
 	char name[NAME_LEN];
 	bool whole = true;
 
+	/* One that is 0 is as good as any other. */
+	if (!n && pb_field_is_number(field) && pb_field_is_known(message, field))
+		n = 1;
 	if (!n)
 		return true;
 	camel_case(field->name, name);

@@ -9,8 +9,9 @@
 
 /*
  * Writes @message as a value: an object with names in lowerCamelCase, enums by their names,
- * bytes in base64, 64-bit numbers as strings, and without what has its default. Text that
- * is not UTF-8 has U+FFFD where it is not.
+ * bytes in base64, 64-bit numbers as strings. Numbers, truth values and enums are there also
+ * where they are 0, unless what says that they are known does not; texts, lists and messages
+ * are not where they are empty. Text that is not UTF-8 has U+FFFD where it is not.
  *
  * What is nested too deeply for @json is null; false then.
  */

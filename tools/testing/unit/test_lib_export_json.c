@@ -47,6 +47,66 @@ static void is_json(const ProtobufCMessage *message, const char *wanted, const c
 	free(text);
 }
 
+/* What jq says of a file; its lines in one. */
+static const char *asked(const char *file, const char *filter)
+{
+	static char said[65536];
+	char command[PATH_MAX + 256];
+	size_t length;
+	FILE *in;
+
+	snprintf(command, sizeof(command), "jq -c '%s' '%s' 2>&1 | tr '\\n' ' '", filter, file);
+	in = popen(command, "r");
+	length = fread(said, 1, sizeof(said) - 1, in);
+	said[length] = '\0';
+	pclose(in);
+	return said;
+}
+
+/* What jq makes of a message. */
+static void is_to_jq(const ProtobufCMessage *message, const char *filter, const char *wanted)
+{
+	char name[] = "/tmp/monad-export-jq-XXXXXX";
+	bool whole;
+	char *text = to_json(message, &whole);
+	int fd = mkstemp(name);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		bail_out("a file: %s", strerror(errno));
+	close(fd);
+	free(text);
+	eq_str(asked(name, filter), wanted, "%s", filter);
+	unlink(name);
+}
+
+/* What is 0 can be told from what is not known. */
+static void test_payload(Monad__EventWrapper *event)
+{
+	Monad__StorageEvent *storage = event->storage;
+
+	is_to_jq(&event->base, ".storage | .error, .bytes, .affected, .issues, .hasLatency",
+		 "0 \"0\" \"0\" 0 false ");
+	is_to_jq(&event->base, ".storage | has(\"latencyNs\"), has(\"queueNs\"), "
+		 "has(\"deviceNs\"), has(\"sector\"), has(\"device\"), has(\"operation\")",
+		 "false false false false false false ");
+	is_to_jq(&event->base, ".storage | .flags, .layer, .phase", "[\"sync\",\"\"] "
+		 "\"STORAGE_LAYER_BLOCK\" \"STORAGE_PHASE_UNSPECIFIED\" ");
+	is_to_jq(&event->base, ".storage.actor | .pid, .kernelThread, .issuer, has(\"comm\")",
+		 "0 true false false ");
+	storage->has_latency = true;
+	storage->has_sector = true;
+	is_to_jq(&event->base, ".storage | .latencyNs, .sector, has(\"queueNs\")",
+		 "\"0\" \"0\" false ");
+	storage->has_queue = true;
+	storage->has_device = true;
+	storage->queue_ns = 7;
+	is_to_jq(&event->base, ".storage | .queueNs, .deviceNs, .hasQueue", "\"7\" \"0\" true ");
+}
+
+#define EMPTY_BATCH "\"sequence\":\"0\",\"timeNs\":\"0\",\"windowNs\":\"0\",\"beganNs\":\"0\""
+#define TIMES "\"startNs\":\"0\",\"timeNs\":\"0\",\"windowNs\":\"0\""
+#define NO_TYPE "\"METRIC_TYPE_UNSPECIFIED\""
+
 static void test_json(void)
 {
 	static uint8_t bytes[] = { 0, 0xff, 0x10, 0x83 };
@@ -61,14 +121,15 @@ static void test_json(void)
 	double bounds[] = { 0.000008192 };
 	char *flags[] = { "sync", "" };
 
-	is_json(&batch.base, "{}", "nothing");
+	is_json(&batch.base, "{" EMPTY_BATCH "}", "nothing, but for numbers");
 	for (size_t length = 1; length <= 4; length++) {
 		static const char *const base64[] = { "AA==", "AP8=", "AP8Q", "AP8Qgw==" };
 		char wanted[64];
 
 		batch.session_token.data = bytes;
 		batch.session_token.len = length;
-		snprintf(wanted, sizeof(wanted), "{\"sessionToken\":\"%s\"}", base64[length - 1]);
+		snprintf(wanted, sizeof(wanted), "{\"sessionToken\":\"%s\"," EMPTY_BATCH "}",
+			 base64[length - 1]);
 		is_json(&batch.base, wanted, "bytes");
 	}
 	batch.session_token.len = 0;
@@ -83,39 +144,41 @@ static void test_json(void)
 	histogram.bounds = bounds;
 	histogram.n_bounds = 1;
 	is_json(&batch.base,
-		"{\"sequence\":\"18446744073709551615\",\"metrics\":[{\"name\":\"m\",\"type\":"
-		"\"METRIC_TYPE_HISTOGRAM\",\"histogram\":{\"bounds\":[8.192e-06],\"buckets\":"
-		"[\"0\",\"18446744073709551615\"]}}]}", "64 bits are text, also 0 in a list");
+		"{\"sequence\":\"18446744073709551615\",\"timeNs\":\"0\",\"windowNs\":\"0\","
+		"\"metrics\":[{\"name\":\"m\",\"type\":\"METRIC_TYPE_HISTOGRAM\"," TIMES
+		",\"value\":0,\"delta\":0,\"histogram\":{\"bounds\":[8.192e-06],\"buckets\":"
+		"[\"0\",\"18446744073709551615\"],\"count\":\"0\",\"sum\":0}}],"
+		"\"beganNs\":\"0\"}", "64 bits are text, also 0");
 
 	metric.histogram = NULL;
+#define METRIC(type, value) \
+	"{\"name\":\"m\",\"type\":" type "," TIMES ",\"value\":" value ",\"delta\":0}"
 	metric.type = 77;
 	metric.value = 9007199254740993.0;
 	is_json(&metric.base, "{\"name\":\"m\",\"type\":77,\"value\":9007199254740992}",
 		"an enum from later, and a double to its last bit");
 	metric.type = 0;
 	metric.value = 0.1;
-	is_json(&metric.base, "{\"name\":\"m\",\"value\":0.1}", "no more digits than it takes");
+	is_json(&metric.base, METRIC(NO_TYPE, "0.1"), "no more digits than it takes");
 	metric.value = 1.0 / 3;
-	is_json(&metric.base, "{\"name\":\"m\",\"value\":0.3333333333333333}", "as many as that");
+	is_json(&metric.base, METRIC(NO_TYPE, "0.3333333333333333"), "as many as that");
 	metric.value = NAN;
-	is_json(&metric.base, "{\"name\":\"m\",\"value\":\"NaN\"}", "no number");
+	is_json(&metric.base, METRIC(NO_TYPE, "\"NaN\""), "no number");
 	metric.value = -INFINITY;
-	is_json(&metric.base, "{\"name\":\"m\",\"value\":\"-Infinity\"}", "less than all");
+	is_json(&metric.base, METRIC(NO_TYPE, "\"-Infinity\""), "less than all");
 
 	event.name = "a\xff\"\\\n\x01\xc3\xa9";
-	event.payload_case = MONAD__EVENT_WRAPPER__PAYLOAD_STORAGE;
-	event.storage = &storage;
-	is_json(&event.base, "{\"name\":\"a\\ufffd\\\"\\\\\\n\\u0001\xc3\xa9\",\"storage\":{}}",
-		"text that is none, and a payload that is empty");
-	storage.has_sector = true;
+	is_json(&event.base, "{\"timeNs\":\"0\",\"name\":\"a\\ufffd\\\"\\\\\\n\\u0001\xc3\xa9\","
+		"\"severity\":\"SEVERITY_UNSPECIFIED\",\"truncatedCount\":\"0\"}",
+		"text that is none, and no payload");
 	storage.actor = &actor;
 	storage.layer = MONAD__STORAGE_LAYER__STORAGE_LAYER_BLOCK;
 	storage.flags = flags;
 	storage.n_flags = 2;
 	actor.kernel_thread = true;
-	is_json(&storage.base,
-		"{\"layer\":\"STORAGE_LAYER_BLOCK\",\"hasSector\":true,\"actor\":"
-		"{\"kernelThread\":true},\"flags\":[\"sync\",\"\"]}", "names, in order");
+	event.payload_case = MONAD__EVENT_WRAPPER__PAYLOAD_STORAGE;
+	event.storage = &storage;
+	test_payload(&event);
 }
 
 /* No message of ours nests so deep; what does must not stop the program. */
@@ -166,22 +229,6 @@ static enum export_result send_one(struct exporter *exporter, uint64_t sequence,
 	return result;
 }
 
-/* What jq says of a file; its lines in one. */
-static const char *asked(const char *file, const char *filter)
-{
-	static char said[65536];
-	char command[PATH_MAX + 256];
-	size_t length;
-	FILE *in;
-
-	snprintf(command, sizeof(command), "jq -c '%s' '%s' 2>&1 | tr '\\n' ' '", filter, file);
-	in = popen(command, "r");
-	length = fread(said, 1, sizeof(said) - 1, in);
-	said[length] = '\0';
-	pclose(in);
-	return said;
-}
-
 static void set_path(const char *name)
 {
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
@@ -193,6 +240,53 @@ static void append(const char *text)
 
 	fputs(text, out);
 	fclose(out);
+}
+
+static Monad__MetricWrapper *add_histogram(Monad__TelemetryBatch *batch, const char *name,
+					   uint64_t count)
+{
+	Monad__MetricWrapper *metric =
+		add_metric(batch, name, "seconds", MONAD__METRIC_TYPE__METRIC_TYPE_HISTOGRAM, 0);
+
+	metric->value = (double)count;
+	metric->histogram = must(malloc(sizeof(*metric->histogram)));
+	monad__histogram__init(metric->histogram);
+	metric->histogram->count = count;
+	return metric;
+}
+
+/* What says nothing is not said, and what says something not twice. */
+static void test_metrics(void)
+{
+	Monad__TelemetryBatch *batch = make_batch(1, 0, 0);
+	struct exporter *exporter;
+
+	set_path("metrics");
+	exporter = must_open(path);
+	add_metric(batch, "never", "", MONAD__METRIC_TYPE__METRIC_TYPE_COUNTER, 0);
+	for (int i = 0; i < 4; i++)
+		add_metric(batch, "count", "", MONAD__METRIC_TYPE__METRIC_TYPE_COUNTER, i % 3);
+	add_metric(batch, "level", "", MONAD__METRIC_TYPE__METRIC_TYPE_GAUGE, 0);
+	add_metric(batch, "odd", "", 77, 0);
+	add_histogram(batch, "none", 0);
+	add_histogram(batch, "times", 1);
+	add_histogram(batch, "times", 2);
+	eq_int(exporter->send(exporter, batch, why, sizeof(why)), EXPORT_SENT, "metrics%s", why);
+	eq_str(asked(path, "[.metrics[] | .name, .value]"),
+	       "[\"count\",1,\"count\",2,\"level\",0,\"odd\",0,\"times\",1,\"times\",2] ",
+	       "those that have never counted are not there");
+	eq_str(asked(path, "[.metrics[] | select(.help).name]"),
+	       "[\"count\",\"level\",\"odd\",\"times\"] ", "help is there once");
+	eq_u64(batch->n_metrics, 10, "the batch is as it was");
+	ok(*batch->metrics[2]->help && *batch->metrics[9]->help, "all of it");
+	monad__telemetry_batch__free_unpacked(batch, NULL);
+	batch = make_batch(2, 0, 0);
+	add_metric(batch, "never", "", MONAD__METRIC_TYPE__METRIC_TYPE_COUNTER, 0);
+	eq_int(exporter->send(exporter, batch, why, sizeof(why)), EXPORT_SENT, "none%s", why);
+	eq_str(asked(path, "select(.sequence == \"2\") | has(\"metrics\")"), "false ",
+	       "none at all is no list");
+	monad__telemetry_batch__free_unpacked(batch, NULL);
+	exporter->close(exporter);
 }
 
 static void test_file(void)
