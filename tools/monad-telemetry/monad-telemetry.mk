@@ -7,7 +7,7 @@ RECEIVE_SRCS := $(wildcard tools/monad-telemetry/*.c)
 RECEIVE_OBJS := $(RECEIVE_SRCS:tools/monad-telemetry/%.c=$(O)/obj/monad-telemetry/%.o)
 RECEIVE := $(O)/bin/monad-telemetry-receive
 # Of the exporters' parts those that are of use to a receiver.
-RECEIVE_PARTS := $(addprefix $(O)/obj/telemetry/,framing.o jsonl_exporter.o pb_fields.o pb_json.o stream_address.o)
+RECEIVE_PARTS := $(addprefix $(O)/obj/telemetry/,framing.o jsonl_exporter.o jsonl_line.o pb_fields.o pb_json.o stream_address.o)
 
 TOOLS += $(RECEIVE)
 MAN8 += tools/monad-telemetry/monad-telemetry-receive.8

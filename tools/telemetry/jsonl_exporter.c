@@ -12,7 +12,7 @@
 
 #include "framing.h"
 #include "jsonl_exporter.h"
-#include "pb_json.h"
+#include "jsonl_line.h"
 
 /* How long a pipe may be full before the batch is said to have to wait. */
 #define STALL_NS 5000000000ULL
@@ -229,26 +229,6 @@ static int write_pipe(struct jsonl *jsonl, char *line, size_t size,
 	return err;
 }
 
-static char *make_line(const Monad__TelemetryBatch *batch, size_t *size)
-{
-	struct json_writer json;
-	char *line = NULL;
-	FILE *out = open_memstream(&line, size);
-	bool failed;
-
-	if (!out)
-		return NULL;
-	json_init(&json, out, false);
-	pb_json_write(&json, &batch->base);
-	json_end(&json);
-	failed = ferror(out);
-	if (fclose(out) || failed) {
-		free(line);
-		return NULL;
-	}
-	return line;
-}
-
 /* 0 or -errno. */
 static int write_batch(struct jsonl *jsonl, const Monad__TelemetryBatch *batch)
 {
@@ -262,7 +242,7 @@ static int write_batch(struct jsonl *jsonl, const Monad__TelemetryBatch *batch)
 		if (err || was_rest_of(jsonl, batch))
 			return err;
 	}
-	line = make_line(batch, &size);
+	line = jsonl_line(batch, &size);
 	if (!line)
 		return -ENOMEM;
 	if (!jsonl->regular)

@@ -124,7 +124,7 @@ static void test_json(void)
 	is_json(&batch.base, "{" EMPTY_BATCH "}", "nothing, but for numbers");
 	for (size_t length = 1; length <= 4; length++) {
 		static const char *const base64[] = { "AA==", "AP8=", "AP8Q", "AP8Qgw==" };
-		char wanted[64];
+		char wanted[256];
 
 		batch.session_token.data = bytes;
 		batch.session_token.len = length;
@@ -155,7 +155,7 @@ static void test_json(void)
 	"{\"name\":\"m\",\"type\":" type "," TIMES ",\"value\":" value ",\"delta\":0}"
 	metric.type = 77;
 	metric.value = 9007199254740993.0;
-	is_json(&metric.base, "{\"name\":\"m\",\"type\":77,\"value\":9007199254740992}",
+	is_json(&metric.base, METRIC("77", "9007199254740992"),
 		"an enum from later, and a double to its last bit");
 	metric.type = 0;
 	metric.value = 0.1;
@@ -500,6 +500,7 @@ int main(void)
 		bail_out("mkdtemp: %s", strerror(errno));
 	test_json();
 	test_deep();
+	test_metrics();
 	test_file();
 	test_wrong();
 	test_full();
