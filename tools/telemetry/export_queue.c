@@ -279,6 +279,9 @@ static void account(struct export_queue *queue, enum export_result result)
 	switch (result) {
 	case EXPORT_SENT:
 		queue->counters.sent_batches++;
+		queue->counters.sent_metrics += waiting->metrics -
+						queue->exporter->rejected_metrics;
+		queue->counters.sent_events += waiting->events - queue->exporter->rejected_events;
 		queue->counters.dropped_metrics += queue->exporter->rejected_metrics;
 		queue->counters.dropped_events += queue->exporter->rejected_events;
 		forget(queue, waiting);

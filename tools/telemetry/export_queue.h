@@ -26,6 +26,8 @@ struct export_queue_limits {
 struct export_queue_counters {
 	uint64_t added_batches;
 	uint64_t sent_batches;
+	uint64_t sent_metrics;    /* what was in them, and was not refused ... */
+	uint64_t sent_events;     /* ... by the receiver */
 	uint64_t dropped_batches; /* there was no room, or they were refused ... */
 	uint64_t dropped_metrics; /* ... and what was in those, or refused of others */
 	uint64_t dropped_events;

@@ -283,6 +283,8 @@ static void test_refuses(void)
 	eq_u64(c.sent_batches, 6, "a receiver that refuses some: the others are sent");
 	eq_u64(c.dropped_batches, 3, "those are dropped");
 	eq_u64(c.dropped_metrics, 9, "with what was in them");
+	eq_u64(c.sent_metrics, 18, "what was in the others is sent");
+	eq_u64(c.sent_events, 12, "events, too");
 	eq_u64(told.attempts, 9, "nothing was tried twice");
 	check_sum(&c, "after refusals");
 	told.refuse_every = 0;
@@ -291,6 +293,7 @@ static void test_refuses(void)
 	c = wait_for(queue, 10);
 	eq_u64(c.sent_batches, 7, "one that it took in part is sent");
 	eq_u64(c.dropped_metrics, 11, "and the rest is counted");
+	eq_u64(c.sent_metrics, 19, "on one side or the other");
 	export_queue_stop(queue, 1000000000, &c);
 	check_sum(&c, "at the end");
 }
