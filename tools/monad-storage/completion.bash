@@ -68,14 +68,20 @@ _monad_storage()
 	-g | --group)
 		_monad_storage_reply "$(cut -d: -f1 /etc/group)"
 		return ;;
-	--textfile | --telemetry | -f | --config | -S | --socket)
+	--textfile | --json-lines | --telemetry | -f | --config | -S | --socket)
 		compopt -o filenames 2>/dev/null
 		while read -r word; do
 			COMPREPLY+=("$word")
 		done < <(compgen -f -- "$cur")
 		return ;;
+	--metrics)
+		_monad_storage_reply "off"
+		return ;;
+	--otlp-compression)
+		_monad_storage_reply "gzip none"
+		return ;;
 	--json)
-		# A file of export; all others print it.
+		# A file of export, where it is --json-lines by now; all others print it.
 		if [[ ${COMP_WORDS[1]} == export ]]; then
 			compopt -o filenames 2>/dev/null
 			while read -r word; do
@@ -122,8 +128,8 @@ _monad_storage()
 			--ring --socket --json --verbose --help" ;;
 	serve) _monad_storage_reply "--socket --group --max-tasks --help" ;;
 	export)
-		_monad_storage_reply "--prometheus --otlp --otlp-header --json --telemetry --interval --queue --events \
-			--since --slow --congested --stuck --once --textfile --help" ;;
+		_monad_storage_reply "--prometheus --otlp --otlp-header --otlp-compression --json-lines --telemetry --interval \
+			--metrics --queue --events --since --slow --congested --stuck --once --textfile --help" ;;
 	inflight) _monad_storage_reply "--device --op --min-age --json --help" ;;
 	esac
 }

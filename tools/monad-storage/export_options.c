@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "disk.h"
@@ -22,15 +24,16 @@ static const char doc[] =
 	"  monad-storage export --prometheus 19150     http://127.0.0.1:19150/metrics\n"
 	"  monad-storage export --otlp http://collector:4318 --slow 50ms\n"
 	"  monad-storage export --otlp http://prometheus:9090/api/v1/otlp --events=off\n"
-	"  monad-storage export --json - --slow 50ms | jq '.spontaneousEvents[]?'\n"
-	"  monad-storage export --json /var/log/storage.jsonl --slow 50ms\n"
+	"  monad-storage export --json-lines - --slow 50ms | jq '.spontaneousEvents[]?'\n"
+	"  monad-storage export --json-lines /var/log/storage.jsonl --slow 50ms\n"
 	"  monad-storage export --once | grep latency\n"
 	"  monad-storage export --textfile /var/lib/node-exporter/storage.prom\n"
 	"                                              for node_exporter, from a timer\n";
 
 enum {
 	KEY_ONCE = 0x200, KEY_TEXTFILE, KEY_OTLP, KEY_HEADER, KEY_JSON, KEY_TELEMETRY,
-	KEY_INTERVAL, KEY_QUEUE, KEY_EVENTS, KEY_SINCE, KEY_SLOW, KEY_CONGESTED, KEY_STUCK,
+	KEY_COMPRESSION, KEY_INTERVAL, KEY_METRICS, KEY_QUEUE, KEY_EVENTS, KEY_SINCE, KEY_SLOW,
+	KEY_CONGESTED, KEY_STUCK,
 };
 
 static const struct argp_option option_table[] = {
@@ -41,10 +44,17 @@ static const struct argp_option option_table[] = {
 	{ "otlp", KEY_OTLP, "URL", 0, "Post OTLP to URL/v1/metrics and URL/v1/logs", 2 },
 	{ "otlp-header", KEY_HEADER, "HEADER", 0,
 	  "With these headers, 'NAME: VALUE' or @FILE with a line for each", 2 },
-	{ "json", KEY_JSON, "FILE", 0, "Write lines of JSON to the end of FILE; - is stdout", 2 },
+	{ "otlp-compression", KEY_COMPRESSION, "gzip|none", 0, "How these are compressed (gzip)",
+	  2 },
+	{ "json-lines", KEY_JSON, "FILE", 0, "Write lines of JSON to the end of FILE; - is stdout",
+	  2 },
+	/* As it was called before --json meant a form of output everywhere else. */
+	{ "json", KEY_JSON, "FILE", OPTION_HIDDEN, NULL, 2 },
 	{ "telemetry", KEY_TELEMETRY, "ADDRESS", 0,
 	  "Send batches to HOST:PORT or to the socket with that path", 2 },
 	{ "interval", KEY_INTERVAL, "TIME", 0, "As often as that (10s)", 2 },
+	{ "metrics", KEY_METRICS, "TIME|off", 0,
+	  "Metrics no more often than that, or never (10s)", 2 },
 	{ "queue", KEY_QUEUE, "N", 0,
 	  "Keep so many of them for a receiver that is away, and 16 MiB at most (1024)", 2 },
 	{ "events", KEY_EVENTS, "on|off", 0, "Whether events are sent, or metrics only (on)", 2 },
@@ -70,6 +80,7 @@ struct parse {
 	uint64_t congested; /* 0: was not given */
 	bool push_only;     /* an option was given that makes sense for these only */
 	bool otlp;          /* --otlp was */
+	bool compression;   /* --otlp-compression was */
 };
 
 static void add_target(struct push_options *push, enum export_kind kind, char *arg,
@@ -78,7 +89,7 @@ static void add_target(struct push_options *push, enum export_kind kind, char *a
 	if (!*arg)
 		argp_error(state, "%s is missing",
 			   kind == EXPORT_OTLP ? "the URL of --otlp" :
-			   kind == EXPORT_JSON ? "the file of --json" :
+			   kind == EXPORT_JSON ? "the file of --json-lines" :
 			   "the address of --telemetry");
 	/* Two at once would write into each other's lines. */
 	for (size_t i = 0; i < push->targets.nr; i++) {
@@ -87,7 +98,7 @@ static void add_target(struct push_options *push, enum export_kind kind, char *a
 			argp_error(state, "'%s' is given twice", arg);
 	}
 	if (!export_targets_add(&push->targets, kind, arg))
-		argp_error(state, "no more than %d of --otlp, --json and --telemetry",
+		argp_error(state, "no more than %d of --otlp, --json-lines and --telemetry",
 			   EXPORT_TARGETS_MAX);
 }
 
@@ -152,6 +163,24 @@ static void parse_queue(struct push_options *push, const char *arg, struct argp_
 	push->targets.queue_batches = batches;
 }
 
+static void parse_metrics(struct push_options *push, const char *arg, struct argp_state *state)
+{
+	push->metrics_ns = UINT64_MAX;
+	if (!strcmp(arg, "off"))
+		return;
+	if (parse_duration(arg, &push->metrics_ns) || push->metrics_ns < INTERVAL_LEAST ||
+	    push->metrics_ns > INTERVAL_MOST)
+		argp_error(state, "--metrics %s: off, or a time from 100ms to 24h", arg);
+}
+
+static void parse_compression(struct parse *parse, const char *arg, struct argp_state *state)
+{
+	if (strcmp(arg, "gzip") != 0 && strcmp(arg, "none") != 0)
+		argp_error(state, "--otlp-compression is gzip or none, not '%s'", arg);
+	parse->options->push.targets.plain = !strcmp(arg, "none");
+	parse->compression = true;
+}
+
 static void parse_events(struct push_options *push, const char *arg, struct argp_state *state)
 {
 	if (strcmp(arg, "on") != 0 && strcmp(arg, "off") != 0)
@@ -169,8 +198,14 @@ static error_t parse_how(struct parse *parse, int key, char *arg, struct argp_st
 		if (!export_targets_add_header(&push->targets, arg))
 			argp_error(state, "no more than %d of --otlp-header", EXPORT_HEADERS_MAX);
 		break;
+	case KEY_COMPRESSION:
+		parse_compression(parse, arg, state);
+		break;
 	case KEY_INTERVAL:
 		parse_interval(push, arg, state);
+		break;
+	case KEY_METRICS:
+		parse_metrics(push, arg, state);
 		break;
 	case KEY_QUEUE:
 		parse_queue(push, arg, state);
@@ -212,15 +247,20 @@ static void finish(struct parse *parse, struct argp_state *state)
 
 	if (!lasting && !options->once && !options->textfile)
 		argp_error(state, "where to? --once prints the metrics; --textfile FILE, "
-			   "--prometheus PORT, --otlp URL, --json FILE and --telemetry ADDRESS");
+			   "--prometheus PORT, --otlp URL, --json-lines FILE and --telemetry "
+			   "ADDRESS");
 	if (lasting + options->once + !!options->textfile > 1)
 		argp_error(state, "--once and --textfile each go with no other of --once, "
-			   "--textfile, --prometheus, --otlp, --json and --telemetry");
+			   "--textfile, --prometheus, --otlp, --json-lines and --telemetry");
 	if (parse->push_only && !push->targets.nr)
 		argp_error(state, "what is said of intervals, events and headers goes with --otlp, "
-			   "--json or --telemetry");
+			   "--json-lines or --telemetry");
+	if (push->no_events && push->metrics_ns == UINT64_MAX)
+		argp_error(state, "--events=off and --metrics=off: that leaves nothing to send");
 	if (push->targets.nr_headers && !parse->otlp)
 		argp_error(state, "--otlp-header goes with --otlp");
+	if (parse->compression && !parse->otlp)
+		argp_error(state, "--otlp-compression goes with --otlp");
 	if (!parse->congested)
 		return;
 	get_threshold(push, 0, state);
@@ -275,5 +315,6 @@ void export_parse(struct export_options *options, int argc, char **argv)
 
 	memset(options, 0, sizeof(*options));
 	options->push.interval_ns = 10 * NSEC_PER_SEC;
+	options->push.metrics_ns = 10 * NSEC_PER_SEC;
 	argp_parse(&argp, argc, argv, 0, NULL, &parse);
 }

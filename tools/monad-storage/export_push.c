@@ -172,6 +172,16 @@ static void wait_for_window(struct push *push)
  * Beginning and end
  */
 
+/* In one of how many windows metrics are; 0: in none. */
+static unsigned int metrics_every(const struct push_options *options)
+{
+	if (options->metrics_ns == UINT64_MAX)
+		return 0;
+	if (options->metrics_ns <= options->interval_ns)
+		return 1;
+	return (options->metrics_ns + options->interval_ns - 1) / options->interval_ns;
+}
+
 static int begin(struct push *push)
 {
 	struct transform_config config = TRANSFORM_DEFAULT_CONFIG;
@@ -180,6 +190,7 @@ static int begin(struct push *push)
 
 	config.thresholds = options->thresholds;
 	config.nr_thresholds = options->nr_thresholds;
+	config.metrics_every = metrics_every(options);
 	if (options->stuck_ns)
 		config.stuck_ns = options->stuck_ns;
 	err = transform_sources_open(&push->sources);
@@ -224,7 +235,8 @@ int push_run(struct push_options *options)
 		wait_for_window(&push);
 	}
 	if (status == EXIT_OK) {
-		/* The last one is shorter. */
+		/* The last one is shorter, and where everything came to. */
+		transform_last_window(push.transformer);
 		end_window(&push);
 		say_what_was_lost(&push);
 	}

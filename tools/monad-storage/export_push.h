@@ -11,6 +11,7 @@
 struct push_options {
 	struct export_targets targets;
 	uint64_t interval_ns;
+	uint64_t metrics_ns; /* metrics that often, at most; UINT64_MAX: never */
 	bool no_events;
 	uint64_t since_ns; /* CLOCK_REALTIME, 0: from now on */
 	uint64_t stuck_ns; /* 0: as the transformer has it */

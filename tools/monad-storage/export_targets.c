@@ -85,6 +85,7 @@ static struct exporter *open_target(struct export_targets *targets, size_t i, ch
 	const struct otlp_options options = {
 		.headers = targets->headers,
 		.references = references,
+		.plain = targets->plain,
 	};
 	const char *where = targets->target[i].where;
 
@@ -102,7 +103,7 @@ static struct exporter *open_target(struct export_targets *targets, size_t i, ch
 int export_targets_start(struct export_targets *targets)
 {
 	static const char *const options[] = {
-		[EXPORT_OTLP] = "--otlp", [EXPORT_JSON] = "--json",
+		[EXPORT_OTLP] = "--otlp", [EXPORT_JSON] = "--json-lines",
 		[EXPORT_TELEMETRY] = "--telemetry",
 	};
 	struct export_queue_limits limits = EXPORT_QUEUE_DEFAULT_LIMITS;
@@ -136,6 +137,14 @@ int export_targets_start(struct export_targets *targets)
 	return EXIT_OK;
 }
 
+/* At its end: one that was told nothing else may have done nothing. */
+static void say_what_was_sent(const char *name, const struct export_queue_counters *c)
+{
+	inform("%s: sent %" PRIu64 " batch%s with %" PRIu64 " events and %" PRIu64 " metrics, "
+	       "%" PRIu64 " dropped", name, c->sent_batches, c->sent_batches == 1 ? "" : "es",
+	       c->sent_events, c->sent_metrics, c->dropped_batches);
+}
+
 static void say_what_was_not_sent(const char *name, const struct export_queue_counters *c)
 {
 	if (c->dropped_batches || c->dropped_metrics || c->dropped_events)
@@ -163,8 +172,10 @@ bool export_targets_stop(struct export_targets *targets, uint64_t wait_ns)
 			 export_queue_exporter(queue)->target);
 		export_queue_stop(queue, now < until ? until - now : 0, &counters);
 		targets->target[i].queue = NULL;
-		if (!gone || strcmp(name, "json -") != 0)
+		if (!gone || strcmp(name, "json -") != 0) {
+			say_what_was_sent(name, &counters);
 			say_what_was_not_sent(name, &counters);
+		}
 		if (counters.dropped_batches && !counters.sent_batches)
 			delivered = false;
 	}
@@ -213,12 +224,17 @@ unsigned int export_targets_pressure(struct export_targets *targets)
  * What there is to say of them
  */
 
-enum { ADDED, SENT, DROPPED, METRICS, EVENTS, FAILURES, WAITING, BYTES, UP, VALUES };
+enum {
+	ADDED, SENT, SENT_METRICS, SENT_EVENTS, DROPPED, METRICS, EVENTS, FAILURES, WAITING, BYTES,
+	UP, VALUES
+};
 
 static void list_values(const struct export_queue_counters *c, uint64_t values[VALUES])
 {
 	values[ADDED] = c->added_batches;
 	values[SENT] = c->sent_batches;
+	values[SENT_METRICS] = c->sent_metrics;
+	values[SENT_EVENTS] = c->sent_events;
 	values[DROPPED] = c->dropped_batches;
 	values[METRICS] = c->dropped_metrics;
 	values[EVENTS] = c->dropped_events;
@@ -233,6 +249,10 @@ static const struct family kinds[VALUES] = {
 		    .type = FAMILY_COUNTER },
 	[SENT] = { PREFIX "sent_batches", "Batches that its receiver has.", "",
 		   .type = FAMILY_COUNTER },
+	[SENT_METRICS] = { PREFIX "sent_metrics", "Metrics that its receiver has.", "",
+			   .type = FAMILY_COUNTER },
+	[SENT_EVENTS] = { PREFIX "sent_events", "Events that its receiver has.", "",
+			  .type = FAMILY_COUNTER },
 	[DROPPED] = { PREFIX "dropped_batches", "Batches that were not sent: no room, or refused.",
 		      "", .type = FAMILY_COUNTER },
 	[METRICS] = { PREFIX "dropped_metrics", "Metrics that did not get there.", "",

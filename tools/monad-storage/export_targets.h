@@ -21,6 +21,7 @@ struct export_targets {
 	size_t queue_batches; /* kept for each that does not receive; 0: as many as usual */
 	const char *headers[EXPORT_HEADERS_MAX + 1]; /* of OTLP; NULL at the end */
 	size_t nr_headers;
+	bool plain;           /* OTLP without compression */
 	char host[65];
 	char boot_id[40];
 	uint64_t began_ns; /* CLOCK_REALTIME */

@@ -13,6 +13,15 @@ void error(const char *format, ...)
 	va_end(args);
 }
 
+void inform(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain_va(false, format, args);
+	va_end(args);
+}
+
 void warning(const char *format, ...)
 {
 	va_list args;

@@ -35,6 +35,8 @@ static inline uint64_t clock_ns(clockid_t clock)
 /* "monad-storage: message" and a newline, on stderr, safe for a terminal. */
 void __attribute__((format(printf, 1, 2))) error(const char *format, ...);
 void __attribute__((format(printf, 1, 2))) warning(const char *format, ...);
+/* ... and what is merely good to know, at the end of what ran for long. */
+void __attribute__((format(printf, 1, 2))) inform(const char *format, ...);
 
 /* The verbs; argv[0] is "monad-storage VERB". They return an exit status. */
 int cmd_start(int argc, char **argv);

@@ -32,8 +32,8 @@ ask()
 # The receiver has gone: the queue fills up.
 begin_export()
 {
-	monad-storage export --telemetry $receiver_socket --queue "$1" --json $lines \
-		--interval 100ms 2>>/tmp/export.log &
+	monad-storage export --telemetry $receiver_socket --queue "$1" --json-lines $lines \
+		--interval 100ms --metrics 100ms 2>>/tmp/export.log &
 	export=$!
 }
 

@@ -55,9 +55,15 @@ scrape
 is "$(metric recording)" 0 "nothing is recorded: says so"
 is "$(grep -vc '^#' /tmp/metrics)" 2 "and nothing else but its version"
 for arguments in "" "--once --textfile x" "--prometheus x" "--prometheus 1.2.3:1" "--once more" \
-		"--once --json x" "--json" "--json - --json -" "--interval 1s" "--slow 5ms --once" \
-		"--json - --interval 10ms" "--json - --queue 0" "--json - --slow 5" "--json - --slow none=5ms" \
-		"--json - --events maybe" "--json - --since then" "--otlp-header a:b --json -"; do
+		"--once --json-lines x" "--json-lines" "--json-lines - --json-lines -" \
+		"--json-lines - --json -" "--interval 1s" "--slow 5ms --once" \
+		"--json-lines - --interval 10ms" "--json-lines - --queue 0" \
+		"--json-lines - --slow 5" "--json-lines - --slow none=5ms" \
+		"--json-lines - --events maybe" "--json-lines - --since then" \
+		"--json-lines - --metrics on" "--json-lines - --metrics 10ms" \
+		"--json-lines - --metrics off --events off" "--metrics 1s --once" \
+		"--otlp-header a:b --json-lines -" "--otlp-compression none --json-lines -" \
+		"--otlp http://127.0.0.1:1 --otlp-compression zip"; do
 	# shellcheck disable=SC2086
 	monad-storage export $arguments >/dev/null 2>/tmp/message
 	is $? 2 "called wrongly: export $arguments"

@@ -24,8 +24,8 @@ start_receiver()
 
 begin_export()
 {
-	monad-storage export --json $lines --telemetry $socket --interval 500ms --slow 20ms \
-		2>>$work/export.log &
+	monad-storage export --json-lines $lines --telemetry $socket --interval 500ms \
+		--metrics 500ms --slow 20ms 2>>$work/export.log &
 	export=$!
 	wait_for has_batches 1
 }
@@ -201,7 +201,9 @@ is_whole $received
 ok $? "the receiver has each batch once, in order"
 is_whole $lines
 ok $? "and so has the file"
-! grep -q "dropped" $work/export.log
+is "$(grep -c "sent [0-9]* batches with [0-9]* events and [0-9]* metrics, 0 dropped$" $work/export.log)" 2 \
+	"of each receiver it says what it has got"
+! grep "dropped" $work/export.log | grep -qv " 0 dropped$"
 ok $? "nothing was dropped"
 kill "$receiver"
 wait "$receiver"
@@ -211,10 +213,10 @@ ok $? "with nothing missing"
 
 # From the past: what was in the ring before it was started.
 rm -f $lines
-timeout 3 monad-storage export --json $lines --interval 1s --since "$began" 2>>$work/export.log
+timeout 3 monad-storage export --json-lines $lines --interval 1s --since "$began" 2>>$work/export.log
 is "$(count_of $lines '.name == "io_error"')" 1 "--since: the error of before"
 rm -f $lines
-timeout 3 monad-storage export --json $lines --interval 1s --events=off --since "$began" \
+timeout 3 monad-storage export --json-lines $lines --interval 1s --events=off --since "$began" \
 	2>>$work/export.log
 is "$(count_of $lines true)" 0 "--events=off: no events"
 is "$(last_metric $lines monad_storage_operations \
@@ -232,17 +234,29 @@ export_a_while()
 	kill "$export"
 	wait "$export"
 }
-export_a_while --json $lines
+export_a_while --json-lines $lines
 is $? 0 "what was delivered is a success"
 is "$(grep -c 'no I/O is an event for being slow: say what is' $work/message)" 1 \
 	"nothing is slow: said once"
-export_a_while --json /dev/full --slow 50ms
+is "$(grep -c "json $lines: sent [0-9]* batches with 0 events and [0-9]* metrics, 0 dropped$" \
+	$work/message)" 1 "which it says at its end"
+rm -f $lines
+export_a_while --json $lines --interval 200ms --metrics 1s
+at_least "$(wc -l <$lines)" 12 "--metrics 1s: there are lines"
+at_least 6 "$(jq -c 'select(.metrics)' $lines | wc -l)" "of which few have metrics"
+is "$(jq -c 'has("metrics")' $lines | sed -n '1p;2p;$p' | xargs)" "true false true" \
+	"the first one and the last one do"
+rm -f $lines
+export_a_while --json-lines $lines --metrics off
+at_least "$(wc -l <$lines)" 4 "--metrics off: there are lines"
+is "$(jq -c 'select(.metrics)' $lines)" "" "and no metrics"
+export_a_while --json-lines /dev/full --slow 50ms
 is $? 1 "what was not is a failure"
 grep -q "metrics and 0 events were not delivered" $work/message
 ok $? "that says how much"
 monad-storage stop >/dev/null
 monad-storage start --events=notable --slow=5s >/dev/null
-export_a_while --json $lines --slow 50ms
+export_a_while --json-lines $lines --slow 50ms
 is "$(grep -c 'notable to it (--events=notable), 5.00s: --slow has no more' $work/message)" 1 \
 	"what the recording leaves out cannot be told: said once"
 monad-storage stop >/dev/null
