@@ -38,6 +38,7 @@ $(O)/unit/test_lib_new_file: UNIT_WRAP = -Wl,--wrap=open,--wrap=fsync,--wrap=syn
 # Parts of monad-storage: all of it but main().
 STORAGE_TESTS = $(O)/unit/test_lib_samples $(O)/unit/test_lib_http $(O)/unit/test_lib_sources \
 		$(O)/unit/test_lib_transform_ring
+STORAGE_TESTS += $(O)/unit/test_lib_exported
 STORAGE_TESTS += $(O)/unit/test_lib_task_request $(O)/unit/test_lib_task_message \
 		 $(O)/unit/test_lib_server $(O)/unit/test_lib_socket_file \
 		 $(O)/unit/test_lib_pressure

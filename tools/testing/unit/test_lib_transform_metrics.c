@@ -481,6 +481,11 @@ static void test_too_many(void)
 		       "what is beyond is counted");
 		transform_batch_free(batch);
 	}
+	memset(&families, 0, sizeof(families));
+	transform_families(t, &families);
+	eq_u64(family_value(&families, "monad_storage_telemetry_left_out_series"), 204,
+	       "and exported");
+	families_free(&families);
 	/* One that was left out before is not new. */
 	begin(&families, 5);
 	add_family(&families, FAMILY_COUNTER, "things");

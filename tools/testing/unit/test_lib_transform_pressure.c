@@ -91,15 +91,6 @@ static void test_lost(void)
 	transformer_free(t);
 }
 
-static uint64_t value_of(const struct families *families, const char *name)
-{
-	for (size_t i = 0; i < families->nr; i++) {
-		if (!strcmp(families->family[i].name, name))
-			return families->family[i].samples[0].value;
-	}
-	return UINT64_MAX;
-}
-
 static void test_families(void)
 {
 	struct transformer *t = new_transformer(&config, NULL);
@@ -118,7 +109,7 @@ static void test_families(void)
 	transform_tasks_refused(t, 1);
 	transform_families(t, &families);
 	families_finish(&families);
-#define FAMILY(name) value_of(&families, "monad_storage_telemetry_" name)
+#define FAMILY(name) family_value(&families, "monad_storage_telemetry_" name)
 	eq_u64(FAMILY("events"), 14, "events taken in");
 	eq_u64(FAMILY("notable_events"), 13, "notable");
 	eq_u64(FAMILY("sent_events"), 1, "sent");

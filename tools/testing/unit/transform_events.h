@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "families.h"
 #include "tap.h"
 #include "transform.h"
 
@@ -148,6 +149,16 @@ static inline uint64_t stands_for(const Monad__TelemetryBatch *batch)
 	for (size_t i = 0; i < batch->n_spontaneous_events; i++)
 		all += 1 + batch->spontaneous_events[i]->truncated_count;
 	return all;
+}
+
+/* Of its first sample; UINT64_MAX if there is no such family. */
+static inline uint64_t family_value(const struct families *families, const char *name)
+{
+	for (size_t i = 0; i < families->nr; i++) {
+		if (!strcmp(families->family[i].name, name))
+			return families->family[i].samples[0].value;
+	}
+	return UINT64_MAX;
 }
 
 #endif /* MONAD_TRANSFORM_EVENTS_H */
