@@ -5,7 +5,7 @@
 # sees its branches.
 
 FUZZ_DIR := tools/testing/fuzz
-FUZZ_TARGETS := ring snapshot config transform task
+FUZZ_TARGETS := ring snapshot config transform task framing http
 FUZZ_BINS := $(FUZZ_TARGETS:%=$(O)/fuzz/fuzz_%)
 
 FUZZ_FLAGS = -std=gnu11 -g -O1 -fno-omit-frame-pointer $(WARNINGS) $(CPPFLAGS) \
@@ -73,6 +73,23 @@ $(O)/fuzz/monad-storage/%.o: tools/monad-storage/%.c $(PROTO_HEADERS) $(FUZZ_DIR
 $(O)/fuzz/telemetry/%.o: tools/telemetry/%.c $(PROTO_HEADERS) $(FUZZ_DIR)/fuzz.mk
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) -Itools/telemetry -Itools/lib $(PROTO_CPPFLAGS) -MMD -MP -c -o $@ $<
+
+# What comes on a stream of telemetry, and what a receiver writes of it.
+FUZZ_FRAMING_OBJS = $(patsubst %,$(O)/fuzz/telemetry/%.o, framing jsonl_line pb_fields pb_json) \
+		    $(PROTO_OBJS:$(O)/obj/%=$(O)/fuzz/%) $(TOOLS_LIB_OBJS:$(O)/obj/%=$(O)/fuzz/%)
+
+$(O)/fuzz/fuzz_framing: private override CPPFLAGS += -Itools/telemetry -Itools/lib $(PROTO_CPPFLAGS)
+$(O)/fuzz/fuzz_framing: FUZZ_OBJS = $(FUZZ_FRAMING_OBJS)
+$(O)/fuzz/fuzz_framing: FUZZ_LIBS = $(PROTO_LIBS)
+$(O)/fuzz/fuzz_framing: $(FUZZ_FRAMING_OBJS)
+
+# What is asked of the server of metrics.
+FUZZ_HTTP_OBJS = $(O)/fuzz/monad-storage/http_server.o $(TOOLS_LIB_OBJS:$(O)/obj/%=$(O)/fuzz/%)
+
+$(O)/fuzz/fuzz_http: private override CPPFLAGS += $(STORAGE_CPPFLAGS)
+$(O)/fuzz/fuzz_http: FUZZ_OBJS = $(FUZZ_HTTP_OBJS)
+$(O)/fuzz/fuzz_http: FUZZ_LIBS = $(shell $(PKG_CONFIG) --libs libmicrohttpd) -pthread
+$(O)/fuzz/fuzz_http: $(FUZZ_HTTP_OBJS)
 
 $(O)/fuzz/seeds: $(FUZZ_DIR)/seeds.c tools/testing/unit/snapshot_frame.h
 	@mkdir -p $(@D)

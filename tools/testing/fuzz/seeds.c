@@ -151,10 +151,40 @@ static void make_task_seeds(void)
 	save("task", "half", "\0\0\0\0\20\52\1", 7);
 }
 
+/* Messages as they are on a stream, and some that are in frames of the target's; see there. */
+static void make_framing_seeds(void)
+{
+	/* A batch with a number, a time, and an event "x" of a payload with "read". */
+	static const char batch[] = "\x1a\x14\x10\1\x18\2\x32\xe\x12\1x\x20\3"
+				    "\x82\1\6\n\4read";
+	char seed[128];
+
+	save("framing", "register", "\0\0\0\0\7\n\5\x08\1\x12\1a", 12);
+	seed[0] = 1;
+	seed[1] = sizeof(batch) - 1;
+	memcpy(seed + 2, batch, sizeof(batch) - 1);
+	memcpy(seed + 1 + sizeof(batch), seed + 1, sizeof(batch));
+	save("framing", "batches", seed, 1 + 2 * sizeof(batch));
+}
+
+static void make_http_seeds(void)
+{
+#define SAVE(name, text) save("http", name, text, sizeof(text) - 1)
+	SAVE("get", "\0\5\0GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n");
+	SAVE("post", "\0\5\0POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc");
+	SAVE("chunks", "\0\5\0GET /metrics?x=%41 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+	     "3\r\nabc\r\n0\r\n\r\n");
+	SAVE("old", "\0\0\0HEAD / HTTP/1.0\r\n\r\nGET / HTTP/1.0\r\n\r\n");
+	SAVE("port", "\1" "19150");
+	SAVE("ipv6", "\1[::1]:19150");
+	SAVE("ipv4", "\1" "10.1.2.3:80");
+#undef SAVE
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const targets[] = {"", "ring", "snapshot", "config", "transform",
-					     "task"};
+					     "task", "framing", "http"};
 	char path[PATH_MAX];
 
 	if (argc != 2) {
@@ -174,5 +204,7 @@ int main(int argc, char **argv)
 	make_config_seeds();
 	make_transform_seeds();
 	make_task_seeds();
+	make_framing_seeds();
+	make_http_seeds();
 	return 0;
 }
