@@ -78,8 +78,8 @@ static struct stuck_io *list(const struct raw_inflight *ios, size_t nr, uint64_t
 void stuck_look(struct stuck *stuck, const struct raw_inflight *ios, size_t nr, bool whole,
 		uint64_t stuck_ns, stuck_tell *tell, void *arg)
 {
-	struct stuck_io *now, *then = stuck->ios, *end = then + stuck->nr;
-	size_t nr_now;
+	size_t nr_now, then = 0;
+	struct stuck_io *now;
 
 	if (!stuck_ns)
 		return;
@@ -87,17 +87,18 @@ void stuck_look(struct stuck *stuck, const struct raw_inflight *ios, size_t nr, 
 	if (!now)
 		return;
 	/* Both are in the same order; what is in one of them only has come, or gone. */
-	for (size_t i = 0; i < nr_now || then != end;) {
-		int order = i == nr_now ? -1 : then == end ? 1 : compare(then, &now[i]);
+	for (size_t i = 0; i < nr_now || then < stuck->nr;) {
+		int order = i == nr_now ? -1 : then == stuck->nr ? 1 :
+			    compare(&stuck->ios[then], &now[i]);
 
 		if (order < 0) {
-			if (!then->ended && whole)
-				tell(arg, &then->io, STUCK_GONE);
+			if (!stuck->ios[then].ended && whole)
+				tell(arg, &stuck->ios[then].io, STUCK_GONE);
 			then++;
 			continue;
 		}
 		if (!order)
-			now[i].next_ns = then++->next_ns;
+			now[i].next_ns = stuck->ios[then++].next_ns;
 		if (now[i].io.age_ns >= now[i].next_ns) {
 			tell(arg, &now[i].io, STUCK_STILL);
 			now[i].next_ns = 2 * now[i].io.age_ns;

@@ -111,9 +111,9 @@ static void make_config_seeds(void)
 /* A configuration, windows of sound events, all that is in flight, metrics; see its target. */
 static void make_transform_seeds(void)
 {
-	static const uint8_t config[] = "\1\0\0\0\1\0\3\24\2\2\1\0\0\20\0\0\0\2\1";
+	static const uint8_t config[] = "\1\0\0\0\1\0\3\24\2\2\1\1\0\0\20\0\0\0\2\1";
 	static const uint8_t event[] = "\6\0\0\6\1\0\0\1\0\0\0\0\4\5\1\2\3\7";
-	static const uint8_t scan[] = "\1\2\0\0\1\0\0\1\2\3\4\0\0\0\0\2\1\3\3\4";
+	static const uint8_t scan[] = "\1\2\0\0\1\0\0\0\1\2\3\4\0\0\0\0\2\1\1\3\3\4";
 	static const uint8_t metrics[] = "\2\1\2\0\0\3\1\1\0\0\0\0\0\0\0\2\2\0\0\0\0\0\0\0";
 	uint8_t seed[1024];
 	size_t size = 0;
