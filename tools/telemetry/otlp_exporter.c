@@ -36,6 +36,7 @@ struct otlp {
 	char *urls[SIGNALS];
 	uint64_t sequence; /* of the batch that the next is about */
 	struct signal_state state[SIGNALS];
+	bool taken; /* anything ever */
 	struct http_answer answer;
 };
 
@@ -136,16 +137,16 @@ static enum export_result refuse(struct signal_state *state, size_t nr)
 	return EXPORT_REFUSED;
 }
 
-static const char *hint(long status, int which, bool plain)
+static const char *hint(const struct otlp *otlp, int which, long status)
 {
-	if (!plain && (status == 400 || status == 415))
-		return " (does it take gzip? If not: --otlp-compression=none)";
-	if (status == 404 && which == LOGS)
+	if (which == LOGS && (status == 404 || (status == 400 && otlp->taken)))
 		return " (it may take metrics only: --events=off leaves events out)";
 	if (status == 404)
 		return " (is that where it takes OTLP?)";
 	if (status == 401 || status == 403)
 		return " (a token is given with --otlp-header)";
+	if ((status == 400 || status == 415) && !otlp->taken && !otlp->options.plain)
+		return " (does it take gzip? If not: --otlp-compression=none)";
 	return status >= 300 && status < 400 ? " (it is elsewhere: give that URL)" : "";
 }
 
@@ -164,6 +165,7 @@ static enum export_result take_answer(struct otlp *otlp, int which, size_t nr, c
 			return refuse(state, nr);
 		}
 		state->done = true;
+		otlp->taken = true;
 		take_success(otlp, state, nr, why, why_size);
 		return EXPORT_SENT;
 	}
@@ -175,7 +177,7 @@ static enum export_result take_answer(struct otlp *otlp, int which, size_t nr, c
 		return EXPORT_AGAIN;
 	}
 	say(why, why_size, "%s: status %ld%s%s%s", path, answer->status, *text ? ": " : "", text,
-	    hint(answer->status, which, otlp->options.plain));
+	    hint(otlp, which, answer->status));
 	return refuse(state, nr);
 }
 

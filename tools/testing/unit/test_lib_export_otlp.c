@@ -338,6 +338,11 @@ static void test_compression(void)
 	eq_int(send_one(exporter, 2, 1, 0), EXPORT_REFUSED, "one that may be");
 	ok(strstr(why, "415 (does it take gzip? If not: --otlp-compression=none)"),
 	   "says what to do: %s", why);
+	server_says(OK);
+	server_then("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+	eq_int(send_one(exporter, 3, 1, 1), EXPORT_SENT, "where metrics were taken");
+	ok(!strstr(why, "gzip") && strstr(why, "/v1/logs: status 400 (it may take metrics only"),
+	   "it is the logs that are not: %s", why);
 	exporter->close(exporter);
 }
 
