@@ -39,5 +39,13 @@ $(O)/bench/recorder_library: $(BENCH_DIR)/recorder_library.c $(BENCH_DIR)/bench.
 	$(CC) $(ALL_CFLAGS) -I$(BENCH_DIR) $< -o $@ $(LDFLAGS) -L$(O)/lib -lmonad_event \
 		-Wl,-rpath,'$$ORIGIN/../lib'
 
+# Has the parts of monad-storage that export reads with; for export-cost, which bench does not run.
+$(O)/bench/export_events: $(BENCH_DIR)/export_events.c $(STORAGE_OBJS) $(STORAGE_PARTS) \
+		$(TOOLS_LIB_OBJS) $(LIB_A)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(STORAGE_CPPFLAGS) -Itools/testing/unit -o $@ $< $(LDFLAGS) \
+		$(filter-out %/main.o,$(STORAGE_OBJS)) $(STORAGE_PARTS) $(TOOLS_LIB_OBJS) $(LIB_A) \
+		$(STORAGE_LIBS) $(LIB_LIBS)
+
 bench: $(BENCH_PROGRAMS)
 	$(BENCH_DIR)/run
