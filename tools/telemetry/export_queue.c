@@ -10,6 +10,7 @@
 
 #include "export_queue.h"
 #include "output.h"
+#include "waiting.h"
 
 #define WHY_SIZE 512
 
@@ -19,14 +20,6 @@
 /* No receiver keeps us waiting for longer than so many times the longest of our own waits. */
 #define RETRY_AFTER_LIMIT 10
 
-/* A batch, as it is on the wire: that takes least room. */
-struct waiting {
-	struct waiting *next;
-	size_t bytes;
-	uint64_t metrics, events;
-	uint8_t packed[];
-};
-
 struct export_queue {
 	struct exporter *exporter;
 	struct export_queue_limits limits;
@@ -34,7 +27,7 @@ struct export_queue {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* there is something to send, or it is to end */
 	/* All of it under the lock, but for what only the thread looks at. */
-	struct waiting *first, **last;
+	struct waiting_list list;
 	struct waiting *sending; /* taken out of the list */
 	struct export_queue_counters counters;
 	bool stopping;
@@ -65,102 +58,56 @@ static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
 }
 
 /*
- * The list
+ * What waits
  */
 
-static size_t room_taken(const struct waiting *waiting)
-{
-	return sizeof(*waiting) + waiting->bytes;
-}
-
-static void count_dropped(struct export_queue *queue, const struct waiting *waiting)
+static void count_dropped(struct export_queue *queue, uint64_t metrics, uint64_t events)
 {
 	queue->counters.dropped_batches++;
-	queue->counters.dropped_metrics += waiting->metrics;
-	queue->counters.dropped_events += waiting->events;
+	queue->counters.dropped_metrics += metrics;
+	queue->counters.dropped_events += events;
 }
 
 /* No more of what waits; it is not in the list. */
 static void forget(struct export_queue *queue, struct waiting *waiting)
 {
 	queue->counters.waiting_batches--;
-	queue->counters.waiting_bytes -= room_taken(waiting);
+	queue->counters.waiting_bytes -= waiting_room(waiting);
 	free(waiting);
-}
-
-static struct waiting *take_first(struct export_queue *queue)
-{
-	struct waiting *waiting = queue->first;
-
-	queue->first = waiting->next;
-	if (!queue->first)
-		queue->last = &queue->first;
-	waiting->next = NULL;
-	return waiting;
-}
-
-static void put_first(struct export_queue *queue, struct waiting *waiting)
-{
-	waiting->next = queue->first;
-	queue->first = waiting;
-	if (!waiting->next)
-		queue->last = &waiting->next;
-}
-
-static void put_last(struct export_queue *queue, struct waiting *waiting)
-{
-	*queue->last = waiting;
-	queue->last = &waiting->next;
 }
 
 static void drop_first(struct export_queue *queue)
 {
-	struct waiting *waiting = take_first(queue);
+	struct waiting *waiting = waiting_take_first(&queue->list);
 
-	count_dropped(queue, waiting);
+	count_dropped(queue, waiting->metrics, waiting->events);
 	forget(queue, waiting);
 }
 
-static bool is_full(const struct export_queue *queue)
+/* Not the one that is being sent: it may be there by now. */
+static void make_room(struct export_queue *queue)
 {
-	return queue->counters.waiting_batches > queue->limits.batches ||
-	       queue->counters.waiting_bytes > queue->limits.bytes;
-}
-
-/* Results of tasks are made of the same. */
-static void count_contents(const Monad__TelemetryBatch *batch, struct waiting *waiting)
-{
-	waiting->metrics = batch->n_metrics;
-	waiting->events = batch->n_spontaneous_events;
-	for (size_t i = 0; i < batch->n_task_results; i++) {
-		waiting->metrics += batch->task_results[i]->n_metric_results;
-		waiting->events += batch->task_results[i]->n_trace_results;
-	}
+	while (queue->list.first && (queue->counters.waiting_batches > queue->limits.batches ||
+				     queue->counters.waiting_bytes > queue->limits.bytes))
+		drop_first(queue);
 }
 
 int export_queue_add(struct export_queue *queue, const Monad__TelemetryBatch *batch)
 {
-	size_t bytes = monad__telemetry_batch__get_packed_size(batch);
-	struct waiting *waiting = malloc(sizeof(*waiting) + bytes);
-	struct waiting nothing = {};
+	struct waiting *waiting = waiting_new(batch);
+	struct waiting_contents contents;
 
 	pthread_mutex_lock(&queue->lock);
 	queue->counters.added_batches++;
 	if (waiting) {
-		waiting->next = NULL;
-		waiting->bytes = bytes;
-		count_contents(batch, waiting);
-		monad__telemetry_batch__pack(batch, waiting->packed);
 		queue->counters.waiting_batches++;
-		queue->counters.waiting_bytes += room_taken(waiting);
-		put_last(queue, waiting);
-		/* Not the one that is being sent: it may be there by now. */
-		while (queue->first && is_full(queue))
-			drop_first(queue);
+		queue->counters.waiting_bytes += waiting_room(waiting);
+		waiting_put_last(&queue->list, waiting);
+		make_room(queue);
 		pthread_cond_signal(&queue->changed);
 	} else {
-		count_contents(batch, &nothing);
-		count_dropped(queue, &nothing);
+		contents = waiting_contents(batch);
+		count_dropped(queue, contents.metrics, contents.events);
 	}
 	pthread_mutex_unlock(&queue->lock);
 	return waiting ? 0 : -ENOMEM;
@@ -287,13 +234,12 @@ static void account(struct export_queue *queue, enum export_result result)
 		forget(queue, waiting);
 		break;
 	case EXPORT_REFUSED:
-		count_dropped(queue, waiting);
+		count_dropped(queue, waiting->metrics, waiting->events);
 		forget(queue, waiting);
 		break;
 	case EXPORT_AGAIN:
-		put_first(queue, waiting);
-		while (queue->first && is_full(queue))
-			drop_first(queue);
+		waiting_put_first(&queue->list, waiting);
+		make_room(queue);
 		break;
 	}
 }
@@ -349,11 +295,11 @@ static void back_off(struct export_queue *queue)
 /* The next one to send; NULL when it is to end. Under the lock. */
 static struct waiting *next(struct export_queue *queue)
 {
-	while (!queue->first && !queue->stopping)
+	while (!queue->list.first && !queue->stopping)
 		pthread_cond_wait(&queue->changed, &queue->lock);
-	if (!queue->first || (queue->stopping && now_ns() >= queue->stop_ns))
+	if (!queue->list.first || (queue->stopping && now_ns() >= queue->stop_ns))
 		return NULL;
-	return take_first(queue);
+	return waiting_take_first(&queue->list);
 }
 
 static void *run(void *arg)
@@ -419,7 +365,7 @@ int export_queue_start(struct export_queue **queue, struct exporter *exporter,
 	}
 	new->exporter = exporter;
 	new->limits = *limits;
-	new->last = &new->first;
+	waiting_list_init(&new->list);
 	new->counters.up = true;
 	new->seed = (unsigned int)(now_ns() ^ (uintptr_t)new);
 	pthread_mutex_init(&new->lock, NULL);
@@ -445,7 +391,7 @@ void export_queue_stop(struct export_queue *queue, uint64_t wait_ns,
 	pthread_cond_signal(&queue->changed);
 	pthread_mutex_unlock(&queue->lock);
 	pthread_join(queue->thread, NULL);
-	while (queue->first)
+	while (queue->list.first)
 		drop_first(queue);
 	if (counters)
 		*counters = queue->counters;
