@@ -54,6 +54,16 @@ void stuck_note_end(struct stuck *stuck, const struct facts *facts)
 	}
 }
 
+/* The next of once, twice, four times, ... @stuck_ns that is above @age_ns. */
+static uint64_t next_after(uint64_t age_ns, uint64_t stuck_ns)
+{
+	uint64_t next = stuck_ns;
+
+	while (next <= age_ns && next <= UINT64_MAX / 2)
+		next *= 2;
+	return next > age_ns ? next : UINT64_MAX;
+}
+
 /* Those that are, in order; NULL without memory. */
 static struct stuck_io *list(const struct raw_inflight *ios, size_t nr, uint64_t stuck_ns,
 			     size_t *nr_stuck)
@@ -101,7 +111,7 @@ void stuck_look(struct stuck *stuck, const struct raw_inflight *ios, size_t nr, 
 			now[i].next_ns = stuck->ios[then++].next_ns;
 		if (now[i].io.age_ns >= now[i].next_ns) {
 			tell(arg, &now[i].io, STUCK_STILL);
-			now[i].next_ns = 2 * now[i].io.age_ns;
+			now[i].next_ns = next_after(now[i].io.age_ns, stuck_ns);
 		}
 		i++;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * I/O that has been in flight for too long: told once when that is seen, again each time it
- * has been there for twice as long as when it was told, and when it is over.
+ * I/O that has been in flight for too long: told once when that is seen, again when it has been
+ * there for twice as long, four times, eight times, and when it is over.
  */
 #ifndef TRANSFORM_STUCK_H
 #define TRANSFORM_STUCK_H

@@ -138,8 +138,8 @@ void transform_event(struct transformer *transformer, const struct raw_event *ev
 /*
  * All that is under way now, in place of what was said before. Who has to wait because of
  * an event is looked for when it comes, and in the last of these before the batch. What is
- * stuck is told of when that is seen, each time it has been so for twice as long, and when it
- * is over.
+ * stuck is told of when that is seen, again after twice, four times, eight times as long, and
+ * when it is over.
  */
 void transform_inflight(struct transformer *transformer, const struct raw_inflight *ios,
 			size_t nr);
