@@ -295,6 +295,34 @@ static void test_congestion(void)
 	transformer_free(t);
 }
 
+/* More that are stuck than can be looked at: of those that are not, it is not known why. */
+static void test_too_many_stuck(void)
+{
+	static struct raw_inflight ios[UNDER_WAY_MAX + 2];
+	struct transformer *t = new_transformer(&config, NULL);
+	Monad__TelemetryBatch *batch;
+
+	for (size_t i = 0; i < UNDER_WAY_MAX + 2; i++) {
+		ios[i] = made_inflight(1, 31 * SECOND);
+		ios[i].start_ns = i;
+	}
+	transform_inflight(t, ios, UNDER_WAY_MAX + 1);
+	batch = end_window(t);
+	ok(find(batch, "io_stuck") && stands_for(batch) == UNDER_WAY_MAX, "as many as there may be");
+	transform_batch_free(batch);
+	transform_inflight(t, ios + 1, UNDER_WAY_MAX + 1);
+	batch = end_window(t);
+	ok(!find(batch, "io_stuck_end"), "one that is not among them may still be there");
+	ok(stands_for(batch) == 1 && adds_up(t), "and another one is new");
+	transform_batch_free(batch);
+	transform_inflight(t, ios + 2, UNDER_WAY_MAX);
+	batch = end_window(t);
+	ok(find(batch, "io_stuck_end") && stands_for(batch) == 2 && adds_up(t),
+	   "once all are there, one that is not is gone");
+	transform_batch_free(batch);
+	transformer_free(t);
+}
+
 /* Devices without end: there is an end to those that are counted. */
 static void test_many_devices(void)
 {
@@ -375,6 +403,7 @@ int main(void)
 	test_stuck_in_words();
 	test_root_cgroup();
 	test_congestion();
+	test_too_many_stuck();
 	test_many_devices();
 	test_stacks();
 	return done_testing();
