@@ -14,8 +14,10 @@
  */
 size_t pb_field_count(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field);
 
-/* Whether it always has a value: a number, a truth value or an enum, and neither one of many nor
- * one of several. */
+/*
+ * Whether it always has a value: a number, a truth value or an enum, and neither one of many nor
+ * one of several.
+ */
 bool pb_field_is_number(const ProtobufCFieldDescriptor *field);
 
 /*

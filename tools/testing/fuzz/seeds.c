@@ -175,9 +175,9 @@ static void make_http_seeds(void)
 	SAVE("chunks", "\0\5\0GET /metrics?x=%41 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 	     "3\r\nabc\r\n0\r\n\r\n");
 	SAVE("old", "\0\0\0HEAD / HTTP/1.0\r\n\r\nGET / HTTP/1.0\r\n\r\n");
-	SAVE("port", "\1" "19150");
+	SAVE("port", "\00119150");
 	SAVE("ipv6", "\1[::1]:19150");
-	SAVE("ipv4", "\1" "10.1.2.3:80");
+	SAVE("ipv4", "\00110.1.2.3:80");
 #undef SAVE
 }
 

@@ -153,6 +153,7 @@ static void test_stuck_again(void)
 {
 	struct transformer *t = new_transformer(&config, NULL);
 	struct raw_inflight io = made_inflight(1, 29 * SECOND), other;
+	Monad__TelemetryBatch *batch;
 
 	io.start_ns = 7;
 	look(t, &io, 0, 0, "at 29 s nothing is stuck");
@@ -179,10 +180,13 @@ static void test_stuck_again(void)
 	other = io;
 	other.age_ns = 5 * SECOND;
 	add(t, end_of(&other));
-	look(t, &io, 0, 0, "does not end by what happens at its place");
+	look(t, NULL, 0, 1, "does not end by what ends at its place, and is gone");
+	look(t, &io, 1, 0, "the last one");
 	transform_inflight_unknown(t);
-	transform_batch_free(end_window(t));
-	look(t, &io, 1, 0, "of what was another recording's no end is told");
+	batch = end_window(t);
+	ok(!batch->n_spontaneous_events, "of what was another recording's no end is told");
+	transform_batch_free(batch);
+	look(t, &io, 1, 0, "what is there in this one is new");
 	ok(adds_up(t), "all are accounted for");
 	transformer_free(t);
 }
@@ -200,8 +204,8 @@ static void test_stuck_in_words(void)
 	batch = end_window(t);
 	event = find(batch, "io_stuck_end");
 	if (ok(event, "it is gone")) {
-		eq_str(event->message, "write of 4 KiB at sector 8 on 8:0 by victim1[1] is not under "
-		       "way any more, after more than 40 s", "in words");
+		eq_str(event->message, "write of 4 KiB at sector 8 on 8:0 by victim1[1] is not "
+		       "under way any more, after more than 40 s", "in words");
 		eq_str(event->storage->reason_class, "stuck", "its class");
 		eq_str(event->storage->reason, "end not seen", "and why there is no more to say");
 	}
@@ -223,6 +227,27 @@ static void test_stuck_in_words(void)
 	add(t, failed_read(EIO));
 	batch = end_window(t);
 	ok(find(batch, "io_error") && find(batch, "io_stuck_end"), "an error elsewhere is no end");
+	transform_batch_free(batch);
+	transformer_free(t);
+}
+
+/* Many that hang do not stand for one that does not any more. */
+static void test_end_among_many(void)
+{
+	struct transformer *t = new_transformer(&config, NULL);
+	struct raw_inflight ios[10];
+	Monad__TelemetryBatch *batch;
+
+	for (unsigned int i = 0; i < 10; i++)
+		ios[i] = made_inflight(1 + i, (50 - i) * SECOND);
+	/* It comes last, and is the youngest. */
+	transform_inflight(t, ios + 9, 1);
+	transform_batch_free(end_window(t));
+	transform_inflight(t, ios, 9);
+	batch = end_window(t);
+	ok(find(batch, "io_stuck_end") && !find(batch, "io_stuck_end")->truncated_count,
+	   "the end of one of many is told");
+	ok(find(batch, "io_stuck") && stands_for(batch) == 10 && adds_up(t), "and all the others");
 	transform_batch_free(batch);
 	transformer_free(t);
 }
@@ -308,7 +333,7 @@ static void test_too_many_stuck(void)
 	}
 	transform_inflight(t, ios, UNDER_WAY_MAX + 1);
 	batch = end_window(t);
-	ok(find(batch, "io_stuck") && stands_for(batch) == UNDER_WAY_MAX, "as many as there may be");
+	ok(find(batch, "io_stuck") && stands_for(batch) == UNDER_WAY_MAX, "as many as may be");
 	transform_batch_free(batch);
 	transform_inflight(t, ios + 1, UNDER_WAY_MAX + 1);
 	batch = end_window(t);
@@ -401,6 +426,7 @@ int main(void)
 	test_stuck();
 	test_stuck_again();
 	test_stuck_in_words();
+	test_end_among_many();
 	test_root_cgroup();
 	test_congestion();
 	test_too_many_stuck();
