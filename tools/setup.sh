@@ -37,6 +37,7 @@ vm=(
 	qemu-system-x86 busybox-static cpio kmod lz4 zstd xz-utils procps
 	gcc-12 libelf-dev libssl-dev pahole
 	fio e2fsprogs xfsprogs dmsetup jq blktrace curl bpftool
+	protobuf-compiler
 )
 
 debug=(
