@@ -39,11 +39,14 @@ static bool is_end_of(const struct facts *facts, const struct raw_inflight *io)
 {
 	return io->dev_major == facts->dev_major && io->dev_minor == facts->dev_minor &&
 	       io->sector == facts->sector && io->op == facts->op && io->tgid == facts->tgid &&
-	       (!facts->has_latency || facts->latency_ns >= io->age_ns);
+	       facts->latency_ns >= io->age_ns;
 }
 
-void stuck_note_end(struct stuck *stuck, const struct facts *facts)
+void stuck_note_end(struct stuck *stuck, const struct facts *facts, uint64_t stuck_ns)
 {
+	/* Of all other ends there may be very many, and nothing is searched for them. */
+	if (!facts->has_latency || facts->latency_ns < stuck_ns)
+		return;
 	for (size_t i = 0; i < stuck->nr; i++) {
 		struct stuck_io *entry = &stuck->ios[i];
 

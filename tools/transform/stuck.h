@@ -31,7 +31,7 @@ typedef void stuck_tell(void *arg, const struct raw_inflight *io, enum stuck_new
 void stuck_forget(struct stuck *stuck);
 
 /* How something ended: if that was one of them, there is no more to tell of it. */
-void stuck_note_end(struct stuck *stuck, const struct facts *facts);
+void stuck_note_end(struct stuck *stuck, const struct facts *facts, uint64_t stuck_ns);
 
 /*
  * Looks for what has been in flight for @stuck_ns or longer among @nr that are, and tells what

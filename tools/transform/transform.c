@@ -211,7 +211,7 @@ void transform_event(struct transformer *transformer, const struct raw_event *ev
 	if (!facts_of_event(&facts, event) || facts.task)
 		return;
 	if (facts_are_of_end(&facts))
-		stuck_note_end(&transformer->stuck, &facts);
+		stuck_note_end(&transformer->stuck, &facts, transformer->config.stuck_ns);
 	transformer_note(transformer, &facts);
 }
 
