@@ -140,6 +140,9 @@ int export_targets_start(struct export_targets *targets)
 /* At its end: one that was told nothing else may have done nothing. */
 static void say_what_was_sent(const char *name, const struct export_queue_counters *c)
 {
+	/* It did not even begin: another one could not be opened. */
+	if (!c->added_batches)
+		return;
 	inform("%s: sent %" PRIu64 " batch%s with %" PRIu64 " events and %" PRIu64 " metrics, "
 	       "%" PRIu64 " dropped", name, c->sent_batches, c->sent_batches == 1 ? "" : "es",
 	       c->sent_events, c->sent_metrics, c->dropped_batches);
