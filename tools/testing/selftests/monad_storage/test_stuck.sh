@@ -22,6 +22,11 @@ told()
 	jq -r ".spontaneousEvents[]? | select(.storage.device.name == \"$disk\") | $1" $lines
 }
 
+is_told()
+{
+	told .name | grep -q io_stuck
+}
+
 has_ended()
 {
 	told .name | grep -q io_stuck_end
@@ -37,8 +42,8 @@ hang()
 	dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null &
 	reader=$!
 	dd if="/dev/$other" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null &
-	nap 20
-	is "$(told .name | sort -u)" io_stuck "it hangs, $1: it is told to"
+	wait_for is_told
+	is "$(told .name | head -n 1)" io_stuck "it hangs, $1: it is told to"
 	is "$(told .storage.actor.tgid | sort -u)" $reader "whose it is"
 	wait $reader
 	wait_for has_ended
