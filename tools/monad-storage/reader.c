@@ -73,6 +73,24 @@ void reader_close(struct reader *reader)
 	monad_event_ring_unmap(&reader->ring);
 }
 
+bool reader_next(struct reader *reader, struct ring_walk *walk,
+		 struct monad_event_descriptor *desc)
+{
+	uint64_t missed;
+
+	for (;;) {
+		switch (ring_walk_next(walk, desc, &missed)) {
+		case RING_WALK_EVENT:
+			return true;
+		case RING_WALK_GAP:
+			reader->missed += missed;
+			break;
+		case RING_WALK_END:
+			return false;
+		}
+	}
+}
+
 /* Events of different CPUs may be a little out of order in time. */
 #define TIME_SLACK_NS (NSEC_PER_SEC / 4)
 

@@ -4,6 +4,7 @@
 #define MONAD_STORAGE_READER_H
 
 #include "event.h"
+#include "ring_walk.h"
 
 struct reader {
 	struct monad_event_ring ring;
@@ -24,6 +25,10 @@ struct reader {
  */
 int reader_open(struct reader *reader, const char *ring, bool *unused);
 void reader_close(struct reader *reader);
+
+/* The next event of a walk; false: that was the last. What it passes over is added to missed. */
+bool reader_next(struct reader *reader, struct ring_walk *walk,
+		 struct monad_event_descriptor *desc);
 
 /* Keeps latest_ns and clock_set_back. */
 void reader_note_time(struct reader *reader, uint64_t epoch_ns);

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-storage replay: prints, sums up, or writes for others, what is in the ring. */
-#include <inttypes.h>
-#include <time.h>
-
 #include "blktrace.h"
 #include "human.h"
 #include "folded.h"
 #include "losses.h"
 #include "monad_storage.h"
-#include "parse.h"
+#include "period.h"
 #include "print.h"
-#include "ring_walk.h"
 #include "summary.h"
 #include "view.h"
 
@@ -33,14 +29,11 @@ static const char doc[] =
 	"\nPercentiles of --summary are at most 3 % off; those of 'monad-storage latency', which "
 	"cost the kernel less, at most 12.5 % too high.\n";
 
-#define NO_TIME "'%s' is no time; say 60s, 03:12 or '2024-05-31 03:12:30'"
-
-enum { KEY_SINCE = VIEW_KEY_OWN, KEY_UNTIL, KEY_SUMMARY, KEY_FOLDED, KEY_BLKTRACE };
+enum { KEY_SUMMARY = PERIOD_KEY_OWN, KEY_FOLDED, KEY_BLKTRACE };
 
 static const struct argp_option options[] = {
 	VIEW_OPTION_RING,
-	{ "since", KEY_SINCE, "TIME", 0, "Begin there (with the oldest event)", 0 },
-	{ "until", KEY_UNTIL, "TIME", 0, "End there (with the newest event)", 0 },
+	PERIOD_OPTIONS,
 	{ "summary", KEY_SUMMARY, NULL, 0, "Sum up instead: per disk and operation, per actor", 0 },
 	VIEW_OPTION_STACKS,
 	{ "folded", KEY_FOLDED, NULL, 0,
@@ -55,9 +48,7 @@ static const struct argp_option options[] = {
 
 struct replay {
 	struct view view;
-	uint64_t now_ns;
-	uint64_t since_ns;
-	uint64_t until_ns;
+	struct period period;
 	struct summary *summary; /* NULL: print events ... */
 	bool summarize;
 	bool histograms;
@@ -71,14 +62,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct replay *replay = state->input;
 
 	switch (key) {
-	case KEY_SINCE:
-		if (parse_time(arg, replay->now_ns, &replay->since_ns))
-			argp_error(state, NO_TIME, arg);
-		return 0;
-	case KEY_UNTIL:
-		if (parse_time(arg, replay->now_ns, &replay->until_ns))
-			argp_error(state, NO_TIME, arg);
-		return 0;
 	case 'H':
 		replay->histograms = true;
 		return 0;
@@ -101,22 +84,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   "--blktrace goes with none of --summary, --folded, --json");
 		return 0;
 	}
+	if (!period_option(&replay->period, key, arg, state))
+		return 0;
 	return view_option(&replay->view, key, arg, state);
-}
-
-static bool in_time(const struct replay *replay, const struct monad_event_descriptor *desc)
-{
-	return desc->record_epoch_nanos >= replay->since_ns &&
-	       desc->record_epoch_nanos < replay->until_ns;
 }
 
 static void handle(struct replay *replay, const struct monad_event_descriptor *desc)
 {
 	struct storage_event event;
 
-	if (!in_time(replay, desc))
-		return;
-	reader_note_time(&replay->view.reader, desc->record_epoch_nanos);
 	if (!view_event(&replay->view, desc, &event))
 		return;
 	if (replay->folded)
@@ -129,29 +105,32 @@ static void handle(struct replay *replay, const struct monad_event_descriptor *d
 		view_print(&replay->view, &event);
 }
 
+/* @missed were missed after the event of @latest_ns. */
+static void handle_gap(struct replay *replay, uint64_t latest_ns, uint64_t missed)
+{
+	if (!missed)
+		return;
+	if (replay->blktrace_dir)
+		blktrace_add_gap(&replay->blktrace, latest_ns, missed);
+	else if (!replay->summary && !replay->folded)
+		losses_gap(view_json(&replay->view), missed);
+}
+
 static void run(struct replay *replay)
 {
+	struct reader *reader = &replay->view.reader;
 	struct monad_event_descriptor desc;
 	struct ring_walk walk;
-	uint64_t missed;
+	bool more = true;
 
-	ring_walk_begin(&walk, &replay->view.reader.iter);
-	while (!ferror(stdout)) {
-		switch (ring_walk_next(&walk, &desc, &missed)) {
-		case RING_WALK_EVENT:
+	ring_walk_begin(&walk, &reader->iter);
+	while (more && !ferror(stdout)) {
+		uint64_t latest_ns = reader->latest_ns, missed = reader->missed;
+
+		more = period_next(&replay->period, reader, &walk, &desc);
+		handle_gap(replay, latest_ns, reader->missed - missed);
+		if (more)
 			handle(replay, &desc);
-			break;
-		case RING_WALK_GAP:
-			replay->view.reader.missed += missed;
-			if (replay->blktrace_dir)
-				blktrace_add_gap(&replay->blktrace, replay->view.reader.latest_ns,
-						 missed);
-			else if (!replay->summary && !replay->folded)
-				losses_gap(view_json(&replay->view), missed);
-			break;
-		case RING_WALK_END:
-			return;
-		}
 	}
 }
 
@@ -161,16 +140,16 @@ static void say_where_it_begins(struct replay *replay)
 	char since[HUMAN_LEN], reach[HUMAN_LEN];
 	struct reader_span span;
 
-	human_time(replay->since_ns, since);
-	if (replay->since_ns > replay->now_ns) {
+	human_time(replay->period.since_ns, since);
+	if (replay->period.since_ns > replay->period.now_ns) {
 		warning("--since %s is in the future", since);
 		return;
 	}
 	if (!reader_span(&replay->view.reader, &span) || span.first_seqno <= 1 ||
-	    span.oldest_ns <= replay->since_ns)
+	    span.oldest_ns <= replay->period.since_ns)
 		return;
 	human_time(span.oldest_ns, reach);
-	if (replay->since_ns)
+	if (replay->period.since_ns)
 		warning("the ring reaches back to %s only, not to %s", reach, since);
 	else
 		warning("the ring reaches back to %s; what was before is overwritten", reach);
@@ -230,16 +209,14 @@ int cmd_replay(int argc, char **argv)
 	static const struct argp argp = {
 		options, parse_option, NULL, doc, view_children, NULL, NULL
 	};
-	struct replay replay = { .until_ns = UINT64_MAX };
+	struct replay replay = {};
 	struct view *view = &replay.view;
 	int status;
 
-	replay.now_ns = clock_ns(CLOCK_REALTIME);
+	period_init(&replay.period);
 	argp_parse(&argp, argc, argv, 0, NULL, &replay);
-	if (replay.since_ns > replay.until_ns) {
-		error("--since is later than --until");
+	if (period_check(&replay.period))
 		return EXIT_USAGE;
-	}
 	if (replay.folded && replay.summarize) {
 		error("--folded and --summary are two ways to sum up: choose one");
 		return EXIT_USAGE;

@@ -61,6 +61,7 @@ struct stacks *stacks_read(struct reader *reader)
 	struct stacks *stacks = calloc(1, sizeof(*stacks));
 	struct monad_event_descriptor desc;
 	struct monad_event_iterator iter;
+	enum ring_walk_result result;
 	struct ring_walk walk;
 	uint64_t missed;
 
@@ -71,21 +72,15 @@ struct stacks *stacks_read(struct reader *reader)
 	}
 	ring_seek_start(&iter, &reader->ring);
 	ring_walk_begin(&walk, &iter);
-	for (;;) {
-		switch (ring_walk_next(&walk, &desc, &missed)) {
-		case RING_WALK_EVENT:
-			if (desc.event_type == MONAD_STORAGE_STACK)
-				stacks_add(stacks, &iter, &desc);
-			break;
-		case RING_WALK_GAP:
-			break;
-		case RING_WALK_END:
-			if (!stacks->nr)
-				warning("there are no stacks in this ring: 'monad-storage start "
-					"--stacks' records them");
-			return stacks;
-		}
+	/* Gaps are for those who read the events themselves. */
+	while ((result = ring_walk_next(&walk, &desc, &missed)) != RING_WALK_END) {
+		if (result == RING_WALK_EVENT && desc.event_type == MONAD_STORAGE_STACK)
+			stacks_add(stacks, &iter, &desc);
 	}
+	if (!stacks->nr)
+		warning("there are no stacks in this ring: 'monad-storage start --stacks' records "
+			"them");
+	return stacks;
 }
 
 void stacks_free(struct stacks *stacks)

@@ -101,24 +101,14 @@ static void read_ring(const struct top *top, struct reader *reader, struct ring_
 {
 	struct monad_event_descriptor desc;
 	struct storage_event event;
-	uint64_t missed;
 
-	for (;;) {
-		switch (ring_walk_next(walk, &desc, &missed)) {
-		case RING_WALK_EVENT:
-			if (!wanted(top, &desc))
-				break;
-			if (event_read(&reader->iter, &desc, &event) == EVENT_OK)
-				summary_add(summary, &event);
-			else
-				reader->expired++;
-			break;
-		case RING_WALK_GAP:
-			reader->missed += missed;
-			break;
-		case RING_WALK_END:
-			return;
-		}
+	while (reader_next(reader, walk, &desc)) {
+		if (!wanted(top, &desc))
+			continue;
+		if (event_read(&reader->iter, &desc, &event) == EVENT_OK)
+			summary_add(summary, &event);
+		else
+			reader->expired++;
 	}
 }
 

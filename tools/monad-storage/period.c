@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <time.h>
+
+#include "monad_storage.h"
+#include "parse.h"
+#include "period.h"
+
+void period_init(struct period *period)
+{
+	period->now_ns = clock_ns(CLOCK_REALTIME);
+	period->since_ns = 0;
+	period->until_ns = UINT64_MAX;
+}
+
+error_t period_option(struct period *period, int key, char *arg, struct argp_state *state)
+{
+	uint64_t *time_ns;
+
+	if (key != PERIOD_KEY_SINCE && key != PERIOD_KEY_UNTIL)
+		return ARGP_ERR_UNKNOWN;
+	time_ns = key == PERIOD_KEY_SINCE ? &period->since_ns : &period->until_ns;
+	if (parse_time(arg, period->now_ns, time_ns))
+		argp_error(state, "'%s' is no time; say 60s, 03:12 or '2024-05-31 03:12:30'", arg);
+	return 0;
+}
+
+int period_check(const struct period *period)
+{
+	if (period->since_ns <= period->until_ns)
+		return EXIT_OK;
+	error("--since is later than --until");
+	return EXIT_USAGE;
+}
+
+bool period_next(const struct period *period, struct reader *reader, struct ring_walk *walk,
+		 struct monad_event_descriptor *desc)
+{
+	while (reader_next(reader, walk, desc)) {
+		if (desc->record_epoch_nanos < period->since_ns ||
+		    desc->record_epoch_nanos >= period->until_ns)
+			continue;
+		reader_note_time(reader, desc->record_epoch_nanos);
+		return true;
+	}
+	return false;
+}
