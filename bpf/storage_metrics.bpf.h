@@ -103,7 +103,7 @@ static __always_inline void count_error(u32 dev, u32 op, u32 error)
 static __always_inline void measure_cgroup(const struct monad_storage_io *io,
 					   const struct io_times *t)
 {
-	u32 direction = MONAD_STORAGE_OTHERS, index;
+	u32 direction = monad_storage_direction(io->op), index;
 	struct monad_storage_cgroup *c;
 	struct place p = { .index = TABLE_NONE };
 
@@ -121,10 +121,6 @@ static __always_inline void measure_cgroup(const struct monad_storage_io *io,
 	c = bpf_map_lookup_elem(&cgroups, &index);
 	if (!c)
 		return;
-	if (io->op == MONAD_STORAGE_OP_READ)
-		direction = MONAD_STORAGE_READS;
-	else if (io->op == MONAD_STORAGE_OP_WRITE || io->op == MONAD_STORAGE_OP_ZONE_APPEND)
-		direction = MONAD_STORAGE_WRITES;
 	add(&c->ops[direction], 1);
 	add(&c->bytes[direction], io->bytes_done);
 	add(&c->total_ns[direction], t->total_ns);

@@ -175,6 +175,16 @@ enum monad_storage_direction {
 	MONAD_STORAGE_DIRECTIONS = 3,
 };
 
+/* Which one an enum monad_storage_op is. */
+static inline enum monad_storage_direction monad_storage_direction(uint32_t op)
+{
+	if (op == MONAD_STORAGE_OP_READ)
+		return MONAD_STORAGE_READS;
+	if (op == MONAD_STORAGE_OP_WRITE || op == MONAD_STORAGE_OP_ZONE_APPEND)
+		return MONAD_STORAGE_WRITES;
+	return MONAD_STORAGE_OTHERS;
+}
+
 /*
  * All I/O charged to one cgroup: the entries of "cgroup_keys", whose keys are the
  * ids of cgroups, times shards. Two more, behind those: what found no room,

@@ -8,18 +8,6 @@
 #include "pins.h"
 #include "top.h"
 
-static int direction_of(uint32_t op)
-{
-	switch (op) {
-	case MONAD_STORAGE_OP_READ:
-		return MONAD_STORAGE_READS;
-	case MONAD_STORAGE_OP_WRITE:
-	case MONAD_STORAGE_OP_ZONE_APPEND:
-		return MONAD_STORAGE_WRITES;
-	}
-	return MONAD_STORAGE_OTHERS;
-}
-
 static void add(struct monad_storage_metrics *to, const struct monad_storage_metrics *from)
 {
 	const uint64_t *what = (const void *)from;
@@ -83,8 +71,8 @@ void top_gather_disks(const struct top *top, const struct metrics *metrics, stru
 			row->dev = s->dev;
 			snprintf(row->disk, sizeof(row->disk), "%s", s->disk);
 		}
-		row->ops[direction_of(s->op)] += s->sum.ops;
-		row->bytes[direction_of(s->op)] += s->sum.bytes;
+		row->ops[monad_storage_direction(s->op)] += s->sum.ops;
+		row->bytes[monad_storage_direction(s->op)] += s->sum.bytes;
 		add(&row->sum, &s->sum);
 	}
 	count_inflight(top, shown);
