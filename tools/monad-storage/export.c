@@ -14,8 +14,8 @@
 #include "export_options.h"
 #include "interrupt.h"
 #include "monad_storage.h"
-#include "new_file.h"
 #include "prometheus.h"
+#include "write_file.h"
 
 struct export {
 	struct export_options options;
@@ -194,7 +194,7 @@ static int run(struct export *export)
  */
 
 /* 0, or an exit status after a message. */
-static int write_all(FILE *out)
+static int write_all(FILE *out, void *unused)
 {
 	char complaint[256];
 	int err = write_metrics(out);
@@ -206,44 +206,15 @@ static int write_all(FILE *out)
 	return EXIT_FAILED;
 }
 
-/* Whoever reads the file sees the old one or the new one. */
-static int write_textfile(const char *path)
-{
-	int err, status = EXIT_FAILED;
-	struct new_file file;
-	FILE *out = NULL;
-
-	err = new_file_create(&file, path);
-	if (err) {
-		error("creating %s: %s", path, strerror(err));
-		return EXIT_FAILED;
-	}
-	/* For node_exporter, which does not run as root. */
-	err = fchmod(file.fd, 0644) ? errno : 0;
-	if (!err) {
-		out = new_file_stream(&file);
-		err = out ? 0 : errno;
-	}
-	if (out) {
-		status = write_all(out);
-		err = new_file_stream_end(&file, out);
-	}
-	if (!err && status == EXIT_OK)
-		err = new_file_publish(&file, true);
-	if (err) {
-		error("writing %s: %s", path, strerror(err));
-		status = EXIT_FAILED;
-	}
-	new_file_close(&file);
-	return status;
-}
-
 int cmd_export(int argc, char **argv)
 {
 	static struct export export;
 
 	export_parse(&export.options, argc, argv);
 	if (export.options.once)
-		return write_all(stdout);
-	return export.options.textfile ? write_textfile(export.options.textfile) : run(&export);
+		return write_all(stdout, NULL);
+	/* For node_exporter, which does not run as root. */
+	if (export.options.textfile)
+		return write_file(export.options.textfile, 0644, write_all, NULL);
+	return run(&export);
 }
