@@ -9,23 +9,31 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define HEATMAP_COLUMNS 120
-/* Two for each power of two, up to 2^40 ns. */
-#define HEATMAP_ROWS 82
+#include "page_time.h"
+
+/* Six for each power of ten: from 1, 1.5, 2, 3, 5 and 7 times it on. Up to 10^13 ns. */
+#define HEATMAP_ROWS 78
 
 struct heatmap {
-	uint64_t begin_ns, end_ns; /* of the picture */
-	uint64_t cells[HEATMAP_COLUMNS][HEATMAP_ROWS];
-	uint64_t ops[HEATMAP_COLUMNS];
-	uint64_t bytes[HEATMAP_COLUMNS];
-	uint64_t failed[HEATMAP_COLUMNS];
+	const struct page_axis *axis; /* of the page; it has to stay */
+	uint64_t cells[PAGE_COLUMNS][HEATMAP_ROWS];
+	uint64_t ops[PAGE_COLUMNS];
+	uint64_t bytes[PAGE_COLUMNS];
+	uint64_t failed[PAGE_COLUMNS];
 	uint64_t total;
 };
 
+/* @latency_ns: 0 if it is not known. What is at no time of the axis is left out. */
 void heatmap_add(struct heatmap *map, uint64_t end_ns, uint64_t latency_ns, uint64_t bytes,
 		 int failed);
 
-/* As SVG, with axes, and below it operations per second. */
+/* Where a row begins, ns. */
+uint64_t heatmap_row_begin(unsigned int row);
+
+/* As SVG, with axes, and below it operations over time. The page has heatmap_style. */
 void heatmap_write(FILE *out, const struct heatmap *map);
+
+/* CSS of it, for a light and a dark page. */
+extern const char heatmap_style[];
 
 #endif /* MONAD_STORAGE_HEATMAP_H */

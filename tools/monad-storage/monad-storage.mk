@@ -22,7 +22,8 @@ $(O)/bin/monad-storage: $(STORAGE_OBJS) $(STORAGE_PARTS) $(TOOLS_LIB_OBJS) $(O)/
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(STORAGE_LIBS) $(LIB_LIBS) $(LDLIBS)
 
 # Runs the command that is built.
-$(O)/unit/test_lib_storage $(O)/unit/test_lib_snapshot_tool: $(O)/bin/monad-storage
+$(O)/unit/test_lib_storage $(O)/unit/test_lib_report $(O)/unit/test_lib_snapshot_tool: \
+		$(O)/bin/monad-storage
 
 install: install-monad-storage-completion install-monad-storage-unit
 install-monad-storage-completion:

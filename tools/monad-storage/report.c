@@ -1,45 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monad-storage report: a page of what happened, to look at and to pass on. */
 #include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "interrupt.h"
 #include "monad_storage.h"
-#include "new_file.h"
-#include "parse.h"
+#include "period.h"
 #include "report_data.h"
-#include "ring_walk.h"
 #include "view.h"
+#include "write_file.h"
 
 static const char doc[] =
 	"Write a page of what is in the ring: latencies over time, percentiles, who waited, what "
 	"failed, and what was lost. One HTML file that needs nothing else, no network and no "
 	"script, to look at and to pass on.\v"
 	"TIME is as of 'monad-storage replay'. The ring can be one that is recorded to, a ring "
-	"file or a snapshot ('monad-ring snapshot').\n\n"
+	"file or a snapshot ('monad-ring snapshot'). FILE appears when it is complete, in place of "
+	"one that is there; - is standard output.\n\n"
 	"EXAMPLES\n"
 	"  monad-storage report storage.html\n"
 	"  monad-storage report --since 10m -d sda disk.html\n"
 	"  monad-storage report -r before-the-crash.zst crash.html\n";
 
-#define NO_TIME "'%s' is no time; say 60s, 03:12 or '2024-05-31 03:12:30'"
-
-enum { KEY_SINCE = VIEW_KEY_OWN, KEY_UNTIL };
-
 static const struct argp_option options[] = {
 	VIEW_OPTION_RING,
-	{ "since", KEY_SINCE, "TIME", 0, "Begin there (with the oldest event)", 0 },
-	{ "until", KEY_UNTIL, "TIME", 0, "End there (with the newest event)", 0 },
+	PERIOD_OPTIONS,
 	{}
 };
 
 struct options {
 	struct view view;
 	struct report report;
+	struct period period;
 	const char *output;
-	uint64_t now_ns, until_ns;
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -52,19 +46,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "one file to write, not '%s' as well", arg);
 		o->output = arg;
 		return 0;
-	case KEY_SINCE:
-		if (parse_time(arg, o->now_ns, &o->report.since_ns))
-			argp_error(state, NO_TIME, arg);
-		return 0;
-	case KEY_UNTIL:
-		if (parse_time(arg, o->now_ns, &o->until_ns))
-			argp_error(state, NO_TIME, arg);
-		return 0;
 	case ARGP_KEY_END:
 		if (!o->output)
 			argp_error(state, "which file is to be written?");
 		return 0;
 	}
+	if (!period_option(&o->period, key, arg, state))
+		return 0;
 	return view_option(&o->view, key, arg, state);
 }
 
@@ -98,53 +86,20 @@ static void gather(struct options *o)
 	struct monad_event_descriptor desc;
 	struct storage_event event;
 	struct ring_walk walk;
-	uint64_t missed;
 
 	ring_walk_begin(&walk, &reader->iter);
-	for (;;) {
-		switch (ring_walk_next(&walk, &desc, &missed)) {
-		case RING_WALK_EVENT:
-			if (desc.record_epoch_nanos < o->report.since_ns ||
-			    desc.record_epoch_nanos >= o->until_ns)
-				break;
-			reader_note_time(reader, desc.record_epoch_nanos);
-			if (view_event(&o->view, &desc, &event))
-				report_add(&o->report, &event);
-			break;
-		case RING_WALK_GAP:
-			reader->missed += missed;
-			break;
-		case RING_WALK_END:
-			return;
-		}
+	while (!interrupted && period_next(&o->period, reader, &walk, &desc)) {
+		if (desc.event_type == MONAD_STORAGE_DIRTY_THROTTLE)
+			writeback_add(&o->report.writeback, reader, &o->view.filter, &desc);
+		else if (view_event(&o->view, &desc, &event))
+			report_add(&o->report, &event);
 	}
 }
 
-/* An exit status. */
-static int write_page(const struct options *o)
+static int print_page(FILE *out, void *report)
 {
-	struct new_file file;
-	FILE *out;
-	int err;
-
-	err = new_file_create(&file, o->output);
-	if (err) {
-		error("creating %s: %s", o->output, strerror(err));
-		return EXIT_FAILED;
-	}
-	out = new_file_stream(&file);
-	if (!out) {
-		err = errno;
-	} else {
-		report_write(out, &o->report);
-		err = new_file_stream_end(&file, out);
-	}
-	if (!err)
-		err = new_file_publish(&file, true);
-	if (err)
-		error("writing %s: %s", o->output, strerror(err));
-	new_file_close(&file);
-	return err ? EXIT_FAILED : EXIT_OK;
+	report_write(out, report);
+	return EXIT_OK;
 }
 
 int cmd_report(int argc, char **argv)
@@ -152,17 +107,15 @@ int cmd_report(int argc, char **argv)
 	static const struct argp argp = {
 		options, parse_option, "FILE", doc, view_children, NULL, NULL
 	};
-	struct options o = { .until_ns = UINT64_MAX };
+	struct options o = {};
 	struct reader_span span;
 	char *only;
 	int status;
 
-	o.now_ns = clock_ns(CLOCK_REALTIME);
+	period_init(&o.period);
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (o.report.since_ns > o.until_ns) {
-		error("--since is later than --until");
+	if (period_check(&o.period))
 		return EXIT_USAGE;
-	}
 	status = view_open(&o.view);
 	if (status)
 		return status;
@@ -170,19 +123,23 @@ int cmd_report(int argc, char **argv)
 	o.view.filter.cache_flushes = true;
 	o.report.summary = summary_new();
 	o.report.reader = &o.view.reader;
+	o.report.filter = &o.view.filter;
 	o.report.ring = o.view.ring;
 	only = filter_text(&o.view.filter);
 	o.report.only = only ?: "";
 	if (reader_span(&o.view.reader, &span)) {
 		o.report.reach_ns = span.oldest_ns;
-		o.report.reach_later = span.first_seqno > 1 && span.oldest_ns > o.report.since_ns;
+		o.report.reach_later = span.first_seqno > 1 && span.oldest_ns > o.period.since_ns;
 	}
 	ring_seek_start(&o.view.reader.iter, &o.view.reader.ring);
+	catch_interrupts();
 	gather(&o);
-	status = write_page(&o);
-	if (status == EXIT_OK)
+	writeback_read_sums(&o.report.writeback, &o.view.reader);
+	status = write_file(o.output, 0, print_page, &o.report);
+	if (status == EXIT_OK && strcmp(o.output, "-") != 0)
 		printf("%zu operation%s in %s\n", o.report.nr_points,
 		       o.report.nr_points == 1 ? "" : "s", o.output);
+	writeback_free(&o.report.writeback);
 	summary_free(o.report.summary);
 	free(o.report.points);
 	free(only);

@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 #include "event.h"
+#include "filter.h"
 #include "reader.h"
+#include "report_writeback.h"
 #include "summary.h"
 
 /* One operation, for pictures over time. */
@@ -30,10 +32,11 @@ struct report {
 	struct storage_event errors[REPORT_ERRORS];
 	size_t nr_errors; /* in all */
 	struct summary *summary;
+	struct writeback writeback;
 	const struct reader *reader;
+	const struct filter *filter;
 	const char *ring;
 	const char *only; /* of which events, in words; "" for all */
-	uint64_t since_ns; /* what was asked for; 0: all */
 	uint64_t reach_ns; /* when the ring begins */
 	bool reach_later;  /* later than what was asked for, or it has been overwritten */
 };
@@ -42,6 +45,6 @@ struct report {
 void report_add(struct report *report, const struct storage_event *event);
 
 /* Writes the page. */
-void report_write(FILE *out, const struct report *report);
+void report_write(FILE *out, struct report *report);
 
 #endif /* MONAD_STORAGE_REPORT_DATA_H */

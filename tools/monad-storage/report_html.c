@@ -5,74 +5,95 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "axis.h"
 #include "disk.h"
 #include "heatmap.h"
 #include "html.h"
 #include "human.h"
 #include "losses.h"
 #include "monad_storage.h"
+#include "page_time.h"
 #include "report_data.h"
+#include "storage_state.h"
 #include "summary_data.h"
 
 #define TOP_ACTORS 20
 
 static const char style[] =
-	"body{font:14px/1.45 system-ui,sans-serif;color:#1c1c1c;background:#fff;margin:2em auto;"
-	"max-width:72em;padding:0 1em}"
-	"h1{font-size:1.5em;margin:0}h2{font-size:1.15em;margin:2em 0 .4em;border-bottom:1px solid "
-	"#ccc}h3{font-size:1em;margin:1.2em 0 .2em}"
+	":root{color-scheme:light dark;--text:#1c1c1c;--page:#fff;--dim:#555;--rule:#ccc;"
+	"--stripe:#f5f5f5;--bad:#a40000}"
+	"@media(prefers-color-scheme:dark){:root{--text:#dedede;--page:#181818;--dim:#a2a2a2;"
+	"--rule:#444;--stripe:#222;--bad:#ff7b72}}"
+	"body{font:14px/1.45 system-ui,sans-serif;color:var(--text);background:var(--page);"
+	"margin:2em auto;max-width:70em;padding:0 1em}"
+	"h1{font-size:1.5em;margin:0}h2{font-size:1.15em;margin:2em 0 .4em;"
+	"border-bottom:1px solid var(--rule)}h3{font-size:1em;margin:1.2em 0 .2em}"
+	"div{overflow-x:auto}"
 	"table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
 	"th,td{padding:.15em .6em;text-align:right;white-space:nowrap}"
-	"th{font-weight:600;border-bottom:1px solid #999}tr:nth-child(even) td{background:#f5f5f5}"
-	"th[colspan]{text-align:center}th.t,td.t{text-align:left}td.bad{color:#a40000;font-weight:600}"
-	"th.g,td.g{border-left:1px solid #ccc}"
-	".note{color:#555}.lost{border-left:4px solid #a40000;padding-left:.8em}"
-	"svg{max-width:100%;height:auto;display:block}"
-	"svg text{font:10px system-ui,sans-serif;fill:#555}svg .y{text-anchor:end}"
-	"svg .x{text-anchor:middle}svg .grid{stroke:#ddd}svg .rate{fill:#4a7fb5}"
-	"svg .failed{fill:#a40000}";
+	"th{font-weight:600;border-bottom:1px solid var(--dim)}"
+	"tr:nth-child(even) td{background:var(--stripe)}"
+	"th[colspan]{text-align:center}th.t,td.t{text-align:left}"
+	"td.bad{color:var(--bad);font-weight:600}"
+	"th.g,td.g{border-left:1px solid var(--rule)}"
+	".note{color:var(--dim)}.lost{border-left:4px solid var(--bad);padding-left:.8em}"
+	"ul.lost{padding-left:2em}";
 
 /* What is shown apart: what one waits for differs. */
-static const struct {
-	const char *title;
-	uint32_t ops; /* a bit each; 0: all others */
-} kinds[] = {
-	{ "reads", 1 << MONAD_STORAGE_OP_READ },
-	{ "writes", 1 << MONAD_STORAGE_OP_WRITE | 1 << MONAD_STORAGE_OP_ZONE_APPEND },
-	{ "flushes", 1 << MONAD_STORAGE_OP_FLUSH },
-	{ "others", 0 },
-};
+enum kind { KIND_READS, KIND_WRITES, KIND_FLUSHES, KIND_OTHERS, KINDS };
 
-static size_t kind_of(unsigned int op)
+static const char *const kind_titles[KINDS] = { "reads", "writes", "flushes", "others" };
+
+static enum kind kind_of(unsigned int op)
 {
-	size_t kind = 0;
-
-	while (kinds[kind].ops && !(kinds[kind].ops >> op & 1))
-		kind++;
-	return kind;
+	if (op == MONAD_STORAGE_OP_FLUSH)
+		return KIND_FLUSHES;
+	switch (monad_storage_direction(op)) {
+	case MONAD_STORAGE_READS:
+		return KIND_READS;
+	case MONAD_STORAGE_WRITES:
+		return KIND_WRITES;
+	default:
+		return KIND_OTHERS;
+	}
 }
 
-static void write_head(FILE *out, const struct report *report)
+/* When all of it was, as exactly as that is long. */
+static void write_when(FILE *out, const struct summary *s, const struct page_zone *zone)
+{
+	uint64_t ns = s->last_ns - s->first_ns;
+	char first[HUMAN_LEN], last[HUMAN_LEN], span[HUMAN_LEN];
+	int digits = ns >= 10 * NSEC_PER_SEC ? 0 : ns >= NSEC_PER_SEC / 100 ? 3 : 6;
+
+	if (!ns) {
+		fprintf(out, ", at %s %s.</b> ", page_time(zone, s->first_ns, digits, first),
+			zone->name);
+		return;
+	}
+	fprintf(out, " in %s</b>, from %s to %s %s. ",
+		ns < 10 * NSEC_PER_SEC ? human_duration(ns, span) : human_span(ns, span),
+		page_time(zone, s->first_ns, digits, first),
+		page_time(zone, s->last_ns, digits, last), zone->name);
+}
+
+static void write_head(FILE *out, const struct report *report, const struct page_zone *zone)
 {
 	const struct summary *s = report->summary;
-	char first[HUMAN_LEN], last[HUMAN_LEN], span[HUMAN_LEN], now[HUMAN_LEN], ops[HUMAN_LEN];
+	char now[HUMAN_LEN], ops[HUMAN_LEN];
 	struct utsname host;
-	struct timespec ts;
 
 	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 		"<meta name=\"viewport\" content=\"width=device-width\">"
-		"<title>Storage report</title><style>%s</style></head><body>\n"
-		"<h1>Storage report</h1>\n<p>", style);
-	if (s->ops)
-		fprintf(out, "<b>%s operation%s in %s</b>, from %s to %s. ",
-			human_count(s->ops, ops), s->ops == 1 ? "" : "s",
-			human_span(s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0, span),
-			human_time(s->first_ns, first), human_time(s->last_ns, last));
-	else
+		"<title>Storage report</title><style>%s%s</style></head><body>\n"
+		"<h1>Storage report</h1>\n<p>", style, heatmap_style);
+	if (s->ops) {
+		fprintf(out, "<b>%s operation%s", human_count(s->ops, ops), s->ops == 1 ? "" : "s");
+		write_when(out, s, zone);
+	} else {
 		fprintf(out, "<b>No %soperation ended in that time.</b> ",
 			*report->only ? "such " : "");
-	clock_gettime(CLOCK_REALTIME, &ts);
-	fprintf(out, "Written %s", human_time(ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec, now));
+	}
+	fprintf(out, "Written %s", page_time(zone, clock_ns(CLOCK_REALTIME), 0, now));
 	if (!uname(&host)) {
 		fputs(" on ", out);
 		html_text(out, host.nodename);
@@ -81,7 +102,8 @@ static void write_head(FILE *out, const struct report *report)
 	}
 	fputs(", from ring ", out);
 	html_text(out, report->ring);
-	fputs(".</p>\n", out);
+	fprintf(out, ". All times are %s%s.</p>\n", zone->name,
+		zone->offset_s ? ", of the machine that wrote this page" : "");
 }
 
 /* Of which operations all numbers are, where that is not all of them. */
@@ -100,7 +122,7 @@ static void write_only(FILE *out, const struct report *report)
 }
 
 /* What is not in this page, so that nobody takes a part for the whole. */
-static void write_losses(FILE *out, const struct report *report)
+static void write_losses(FILE *out, const struct report *report, const struct page_zone *zone)
 {
 	const struct reader *reader = report->reader;
 	const struct monad_ring_ext *ext = monad_event_ring_ext(&reader->ring);
@@ -114,7 +136,7 @@ static void write_losses(FILE *out, const struct report *report)
 		lost ? "lost" : "note");
 	if (report->reach_later)
 		fprintf(out, "<li>What ended before %s: so far back the ring reaches.</li>\n",
-			human_time(report->reach_ns, reach));
+			page_time(zone, report->reach_ns, 0, reach));
 	if (reader->missed)
 		fprintf(out, "<li>%" PRIu64 " events that were overwritten before they were "
 			"read, or never written.</li>\n", reader->missed);
@@ -162,8 +184,9 @@ static const char *row_disk(const struct summary_row *row, char name[32])
 static void write_rows(FILE *out, struct summary_row **rows, unsigned int nr)
 {
 	char name[32], bytes[HUMAN_LEN];
+	bool cache_flushes = false;
 
-	fputs("<h2>Latencies</h2>\n<table><tr><th class=\"t\"></th><th></th><th></th><th></th>"
+	fputs("<h2>Latencies</h2>\n<div><table><tr><th class=\"t\"></th><th></th><th></th><th></th>"
 	      "<th></th>"
 	      "<th class=\"g\" colspan=\"3\">queue</th><th class=\"g\" colspan=\"3\">device</th>"
 	      "<th class=\"g\" colspan=\"3\">total</th></tr>\n<tr><th class=\"t\">disk</th>"
@@ -184,11 +207,12 @@ static void write_rows(FILE *out, struct summary_row **rows, unsigned int nr)
 		for (int phase = 0; phase < PHASES; phase++)
 			write_time(out, &row->times[phase]);
 		fputs("</tr>\n", out);
+		cache_flushes |= row->cache_flush;
 	}
-	fputs("</table>\n<p class=\"note\">queue: until it was first handed to the device; device: "
-	      "from when it was last handed over; total: from beginning to end. cache flush: the "
-	      "device was told to flush its write cache, for any number of those who wait for a "
-	      "flush.</p>\n", out);
+	fprintf(out, "</table></div>\n<p class=\"note\">queue: until it was first handed to the "
+		"device; device: from when it was last handed over; total: from beginning to "
+		"end.%s</p>\n", cache_flushes ? " cache flush: the device was told to flush its "
+		"write cache, for any number of those who wait for a flush." : "");
 }
 
 static void write_actors(FILE *out, const struct report *report)
@@ -197,7 +221,7 @@ static void write_actors(FILE *out, const struct report *report)
 	unsigned int nr = report->summary->nr_actors;
 	char bytes[HUMAN_LEN], wait[HUMAN_LEN], max[HUMAN_LEN];
 
-	fputs("<h2>Who waited longest</h2>\n<table><tr><th class=\"t\">process</th><th>pid</th>"
+	fputs("<h2>Who waited longest</h2>\n<div><table><tr><th class=\"t\">process</th><th>pid</th>"
 	      "<th>operations</th><th>size</th><th>failed</th><th>waited</th><th>slowest</th>"
 	      "</tr>\n", out);
 	for (unsigned int i = 0; i < nr && i < TOP_ACTORS; i++) {
@@ -211,23 +235,23 @@ static void write_actors(FILE *out, const struct report *report)
 			a->errors ? " class=\"bad\"" : "", a->errors,
 			human_duration(a->wait_ns, wait), human_duration(a->max_ns, max));
 	}
-	fputs("</table>\n", out);
+	fputs("</table></div>\n", out);
 	if (nr > TOP_ACTORS)
 		fprintf(out, "<p class=\"note\">%u more.</p>\n", nr - TOP_ACTORS);
 	free(actors);
 }
 
-static void write_error(FILE *out, const struct storage_event *event)
+static void write_error(FILE *out, const struct storage_event *event,
+			const struct page_zone *zone)
 {
 	const struct monad_storage_complete *c = &event->complete;
-	char time[HUMAN_LEN], clock[HUMAN_LEN], total[HUMAN_LEN], size[HUMAN_LEN];
+	char time[HUMAN_LEN], total[HUMAN_LEN], size[HUMAN_LEN];
 	char comm[MONAD_STORAGE_COMM_LEN + 1], disk[MONAD_STORAGE_DISK_LEN + 1];
 
 	snprintf(comm, sizeof(comm), "%.*s", MONAD_STORAGE_COMM_LEN, c->comm);
 	snprintf(disk, sizeof(disk), "%.*s", MONAD_STORAGE_DISK_LEN, c->disk);
-	fprintf(out, "<tr><td class=\"t\">%.10s %s</td><td class=\"t\">",
-		human_time(event->desc.record_epoch_nanos, time),
-		human_clock(event->desc.record_epoch_nanos, clock));
+	fprintf(out, "<tr><td class=\"t\">%s</td><td class=\"t\">",
+		page_time(zone, event->desc.record_epoch_nanos, 6, time));
 	html_text(out, disk);
 	fprintf(out, "</td><td class=\"t\">%s</td><td class=\"t bad\">%s</td><td>", op_name(c->op),
 		errno_name(c->error));
@@ -241,36 +265,36 @@ static void write_error(FILE *out, const struct storage_event *event)
 	fprintf(out, "</td><td>%u</td></tr>\n", c->tgid);
 }
 
-static void write_errors(FILE *out, const struct report *report)
+static void write_errors(FILE *out, const struct report *report, const struct page_zone *zone)
 {
 	size_t shown = report->nr_errors < REPORT_ERRORS ? report->nr_errors : REPORT_ERRORS;
 
 	fprintf(out, "<h2>What failed</h2>\n");
 	if (!shown) {
-		fprintf(out, "<p>Nothing%s.</p>\n", *report->only ? " of that" : "");
+		fprintf(out, "<p>Nothing%s.</p>\n", *report->only ? " of that" :
+			report->summary->ops ? "" : ": no operation ended");
 		return;
 	}
 	if (shown < report->nr_errors)
 		fprintf(out, "<p>The last %zu of %zu.</p>\n", shown, report->nr_errors);
-	fputs("<table><tr><th class=\"t\">when</th><th class=\"t\">disk</th>"
+	fputs("<div><table><tr><th class=\"t\">when</th><th class=\"t\">disk</th>"
 	      "<th class=\"t\">operation</th><th class=\"t\">error</th><th>sector</th><th>size</th>"
 	      "<th>took</th>"
 	      "<th class=\"t\">process</th><th>pid</th></tr>\n", out);
 	for (size_t i = report->nr_errors - shown; i < report->nr_errors; i++)
-		write_error(out, &report->errors[i % REPORT_ERRORS]);
-	fputs("</table>\n", out);
+		write_error(out, &report->errors[i % REPORT_ERRORS], zone);
+	fputs("</table></div>\n", out);
 }
 
 /* The pictures of one disk. */
-static void write_disk(FILE *out, const struct report *report, const struct summary_row *of)
+static void write_disk(FILE *out, const struct report *report, const struct summary_row *of,
+		       const struct page_axis *axis)
 {
-	struct heatmap *maps = xcalloc(ARRAY_SIZE(kinds), sizeof(*maps));
+	struct heatmap *maps = xcalloc(KINDS, sizeof(*maps));
 	char name[32];
 
-	for (size_t kind = 0; kind < ARRAY_SIZE(kinds); kind++) {
-		maps[kind].begin_ns = report->summary->first_ns;
-		maps[kind].end_ns = report->summary->last_ns;
-	}
+	for (int kind = 0; kind < KINDS; kind++)
+		maps[kind].axis = axis;
 	for (size_t i = 0; i < report->nr_points; i++) {
 		const struct report_point *p = &report->points[i];
 
@@ -281,37 +305,51 @@ static void write_disk(FILE *out, const struct report *report, const struct summ
 	fputs("<h2>", out);
 	html_text(out, row_disk(of, name));
 	fputs("</h2>\n", out);
-	for (size_t kind = 0; kind < ARRAY_SIZE(kinds); kind++) {
+	for (int kind = 0; kind < KINDS; kind++) {
 		if (!maps[kind].total)
 			continue;
-		fprintf(out, "<h3>%s</h3>\n", kinds[kind].title);
+		fprintf(out, "<h3>%s</h3>\n", kind_titles[kind]);
 		heatmap_write(out, &maps[kind]);
 	}
 	free(maps);
 }
 
-void report_write(FILE *out, const struct report *report)
+static void write_pictures(FILE *out, const struct report *report, struct summary_row **rows,
+			   const struct page_axis *axis)
+{
+	char column[HUMAN_LEN];
+
+	for (unsigned int i = 0; i < report->summary->nr_rows; i++) {
+		if (!i || rows[i]->dev != rows[i - 1]->dev)
+			write_disk(out, report, rows[i], axis);
+	}
+	fprintf(out, "<p class=\"note\">Pictures: each operation when it ended, time (%s) from left "
+		"to right, %s a column; latency from bottom to top, in cells of which darker ones "
+		"have more operations (in a dark page: brighter ones). Below: operations, red where "
+		"some failed.</p>\n", axis->zone.name, axis_duration(axis->column_ns, column));
+}
+
+void report_write(FILE *out, struct report *report)
 {
 	struct summary_row **rows = summary_sorted_rows(report->summary);
 	unsigned int nr = report->summary->nr_rows;
+	struct page_axis axis;
 
-	write_head(out, report);
+	if (nr)
+		page_axis_init(&axis, report->summary->first_ns, report->summary->last_ns);
+	else
+		page_zone_init(&axis.zone, clock_ns(CLOCK_REALTIME));
+	write_head(out, report, &axis.zone);
 	write_only(out, report);
 	if (nr) {
 		write_rows(out, rows, nr);
 		write_actors(out, report);
 	}
-	write_errors(out, report);
-	for (unsigned int i = 0; i < nr; i++) {
-		if (!i || rows[i]->dev != rows[i - 1]->dev)
-			write_disk(out, report, rows[i]);
-	}
+	write_errors(out, report, &axis.zone);
+	writeback_write(out, &report->writeback, report->filter, &axis.zone);
 	if (nr)
-		fputs("<p class=\"note\">Pictures: time from left to right, latency (total) from "
-		      "bottom to top, darker where there were more operations, by powers of two. "
-		      "Below: "
-		      "operations per second, red where some failed.</p>\n", out);
-	write_losses(out, report);
+		write_pictures(out, report, rows, &axis);
+	write_losses(out, report, &axis.zone);
 	fputs("</body></html>\n", out);
 	free(rows);
 }

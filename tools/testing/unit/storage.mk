@@ -10,8 +10,14 @@ UNIT_TESTS += $(UNIT_STORAGE_TESTS)
 $(O)/unit/test_storage_histogram: UNIT_SRCS = tools/monad-storage/metrics_histogram.c
 $(O)/unit/test_storage_histogram: tools/monad-storage/metrics_histogram.c
 
-$(O)/unit/test_storage_heatmap: UNIT_SRCS = tools/monad-storage/heatmap.c tools/monad-storage/human.c
-$(O)/unit/test_storage_heatmap: tools/monad-storage/heatmap.c tools/monad-storage/human.c
+AXIS_SRCS = $(addprefix tools/monad-storage/,axis.c page_time.c human.c)
+HEATMAP_SRCS = $(AXIS_SRCS) $(addprefix tools/monad-storage/,heatmap.c heatmap_svg.c)
+
+$(O)/unit/test_storage_axis: UNIT_SRCS = $(AXIS_SRCS)
+$(O)/unit/test_storage_axis: $(AXIS_SRCS)
+
+$(O)/unit/test_storage_heatmap: UNIT_SRCS = $(HEATMAP_SRCS)
+$(O)/unit/test_storage_heatmap: $(HEATMAP_SRCS)
 
 $(O)/unit/test_storage_%: tools/testing/unit/test_storage_%.c tools/testing/unit/storage.mk
 	@mkdir -p $(@D)
