@@ -66,6 +66,9 @@ void top_take_terminal(struct top *top);
  */
 bool top_sleep(struct top *top, uint64_t ns);
 
-void top_screen_size(unsigned int *rows);
+void top_screen_size(unsigned int *rows, unsigned int *columns);
+
+/* Shows @text, as much as there is room for. */
+void top_screen_put(const char *text, unsigned int rows, unsigned int columns);
 
 #endif /* MONAD_STORAGE_TOP_H */

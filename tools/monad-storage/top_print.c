@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "human.h"
@@ -10,6 +11,7 @@
 #include "monad_storage.h"
 #include "printable.h"
 #include "top.h"
+#include "top_table.h"
 
 /* What AVG and p99 are of. */
 #define PHASE MONAD_STORAGE_PHASE_TOTAL
@@ -44,21 +46,164 @@ static double per_second(uint64_t n, const struct shown *shown)
 	return (double)n * NSEC_PER_SEC / (double)shown->window_ns;
 }
 
-static uint64_t bytes_per_second(uint64_t n, const struct shown *shown)
+static void put_rate(uint64_t n, const struct shown *shown, char text[TOP_CELL_LEN])
 {
-	return (uint64_t)per_second(n, shown);
+	snprintf(text, TOP_CELL_LEN, "%.1f", per_second(n, shown));
 }
 
-static void print_disks(const struct shown *shown, unsigned int room)
+static void put_byte_rate(uint64_t n, const struct shown *shown, char text[TOP_CELL_LEN])
 {
-	char read[HUMAN_LEN], written[HUMAN_LEN], average[HUMAN_LEN], p99[HUMAN_LEN];
-	unsigned int idle = 0, left_out = 0;
+	human_bytes((uint64_t)per_second(n, shown), text);
+}
 
-	printf("%-12s %9s %6s %9s %6s %8s %7s %7s %5s %5s\n", "DISK", "READS/s", "B/s", "WRITES/s",
-	       "B/s", "OTHER/s", "AVG", "p99", "ERR", "NOW");
+static void put_number(uint64_t n, char text[TOP_CELL_LEN])
+{
+	snprintf(text, TOP_CELL_LEN, "%" PRIu64, n);
+}
+
+static void disk_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	snprintf(text, TOP_CELL_LEN, "%s", ((const struct disk_row *)row)->disk);
+}
+
+static void reads_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	put_rate(((const struct disk_row *)row)->ops[MONAD_STORAGE_READS], shown, text);
+}
+
+static void read_bytes_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	put_byte_rate(((const struct disk_row *)row)->bytes[MONAD_STORAGE_READS], shown, text);
+}
+
+static void writes_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	put_rate(((const struct disk_row *)row)->ops[MONAD_STORAGE_WRITES], shown, text);
+}
+
+static void written_bytes_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	put_byte_rate(((const struct disk_row *)row)->bytes[MONAD_STORAGE_WRITES], shown, text);
+}
+
+static void others_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	put_rate(((const struct disk_row *)row)->ops[MONAD_STORAGE_OTHERS], shown, text);
+}
+
+static void average_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	const struct monad_storage_metrics *sum = &((const struct disk_row *)row)->sum;
+	uint64_t samples = metrics_samples(sum, PHASE);
+
+	snprintf(text, TOP_CELL_LEN, "-");
+	if (samples)
+		human_duration(sum->sum_ns[PHASE] / samples, text);
+}
+
+static void p99_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	const struct monad_storage_metrics *sum = &((const struct disk_row *)row)->sum;
+
+	snprintf(text, TOP_CELL_LEN, "-");
+	if (metrics_samples(sum, PHASE))
+		human_duration(metrics_percentile(sum, PHASE, 99), text);
+}
+
+static void disk_errors_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	put_number(((const struct disk_row *)row)->sum.errors, text);
+}
+
+static void inflight_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	put_number(((const struct disk_row *)row)->inflight, text);
+}
+
+/* 74 characters; 59 without the first two to go. */
+static const struct top_column disk_columns[] = {
+	{ "DISK", -12, 0, disk_cell },
+	{ "READS/s", 8, 0, reads_cell },
+	{ "B/s", 5, 3, read_bytes_cell },
+	{ "WRITES/s", 8, 0, writes_cell },
+	{ "B/s", 5, 3, written_bytes_cell },
+	{ "OTHER/s", 7, 5, others_cell },
+	{ "AVG", 6, 4, average_cell },
+	{ "p99", 6, 0, p99_cell },
+	{ "ERR", 4, 1, disk_errors_cell },
+	{ "NOW", 4, 2, inflight_cell },
+};
+
+static void pid_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	put_number(((const struct summary_actor *)row)->tgid, text);
+}
+
+static void comm_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	const struct summary_actor *a = row;
+
+	printable(text, MONAD_STORAGE_COMM_LEN, a->comm[0] ? a->comm : "(unknown)");
+}
+
+static void ops_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	put_rate(((const struct summary_actor *)row)->ops, shown, text);
+}
+
+static void bytes_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	put_byte_rate(((const struct summary_actor *)row)->bytes, shown, text);
+}
+
+static void errors_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	put_number(((const struct summary_actor *)row)->errors, text);
+}
+
+static void waited_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	human_duration(((const struct summary_actor *)row)->wait_ns, text);
+}
+
+static void slowest_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	human_duration(((const struct summary_actor *)row)->max_ns, text);
+}
+
+static void kthread_cell(const void *shown, const void *row, char text[TOP_CELL_LEN])
+{
+	snprintf(text, TOP_CELL_LEN, "%s",
+		 ((const struct summary_actor *)row)->kthread ? " kernel thread" : "");
+}
+
+/* 73 characters; 58 without the last */
+static const struct top_column actor_columns[] = {
+	{ "PID", 7, 0, pid_cell },
+	{ "COMM", -15, 0, comm_cell },
+	{ "OPS/s", 8, 2, ops_cell },
+	{ "B/s", 5, 3, bytes_cell },
+	{ "ERR", 4, 1, errors_cell },
+	{ "WAITED", 7, 0, waited_cell },
+	{ "SLOWEST", 7, 4, slowest_cell },
+	{ "", -14, 5, kthread_cell },
+};
+
+static void print_disks(FILE *out, const struct shown *shown, unsigned int room,
+			unsigned int columns)
+{
+	unsigned int idle = 0, left_out = 0;
+	struct top_table table;
+	size_t longest = 0;
+
+	for (size_t i = 0; i < shown->nr_disks; i++) {
+		size_t len = strlen(shown->disks[i].disk);
+
+		longest = len > longest ? len : longest;
+	}
+	top_table_begin(&table, out, disk_columns, ARRAY_SIZE(disk_columns), columns, longest);
 	for (size_t i = 0; i < shown->nr_disks; i++) {
 		const struct disk_row *row = &shown->disks[i];
-		uint64_t samples = metrics_samples(&row->sum, PHASE);
 
 		if (!row->sum.ops && !row->inflight) {
 			idle++;
@@ -69,72 +214,75 @@ static void print_disks(const struct shown *shown, unsigned int room)
 			continue;
 		}
 		room--;
-		printf("%-12s %9.1f %6s %9.1f %6s %8.1f %7s %7s %5" PRIu64 " %5" PRIu64 "\n",
-		       row->disk, per_second(row->ops[MONAD_STORAGE_READS], shown),
-		       human_bytes(bytes_per_second(row->bytes[MONAD_STORAGE_READS], shown), read),
-		       per_second(row->ops[MONAD_STORAGE_WRITES], shown),
-		       human_bytes(bytes_per_second(row->bytes[MONAD_STORAGE_WRITES], shown),
-				   written),
-		       per_second(row->ops[MONAD_STORAGE_OTHERS], shown),
-		       samples ? human_duration(row->sum.sum_ns[PHASE] / samples, average) : "-",
-		       samples ? human_duration(metrics_percentile(&row->sum, PHASE, 99), p99) :
-				 "-",
-		       row->sum.errors, row->inflight);
+		top_table_row(&table, out, shown, row);
 	}
 	if (left_out)
-		printf("(%u more, and %u without I/O)\n", left_out, idle);
+		fprintf(out, "(%u more, and %u without I/O)\n", left_out, idle);
 	else if (idle)
-		printf("(%u more without I/O)\n", idle);
+		fprintf(out, "(%u more without I/O)\n", idle);
 }
 
-static void print_actors(const struct shown *shown, unsigned int room)
+static void print_actors(FILE *out, const struct shown *shown, unsigned int room,
+			 unsigned int columns)
 {
-	char bytes[HUMAN_LEN], wait[HUMAN_LEN], max[HUMAN_LEN], comm[MONAD_STORAGE_COMM_LEN];
+	struct top_table table;
 
-	printf("\n%8s %-16s %9s %6s %5s %9s %9s\n", "PID", "COMM", "OPS/s", "B/s", "ERR", "WAITED",
-	       "SLOWEST");
-	for (unsigned int i = 0; i < shown->nr_actors && i < room; i++) {
-		const struct summary_actor *a = &shown->actors[i];
-
-		printf("%8u %-16s %9.1f %6s %5" PRIu64 " %9s %9s%s\n", a->tgid,
-		       printable(comm, sizeof(comm), a->comm[0] ? a->comm : "(unknown)"),
-		       per_second(a->ops, shown),
-		       human_bytes(bytes_per_second(a->bytes, shown), bytes),
-		       a->errors, human_duration(a->wait_ns, wait), human_duration(a->max_ns, max),
-		       a->kthread ? "  kernel thread" : "");
-	}
+	fputc('\n', out);
+	top_table_begin(&table, out, actor_columns, ARRAY_SIZE(actor_columns), columns, 0);
+	for (unsigned int i = 0; i < shown->nr_actors && i < room; i++)
+		top_table_row(&table, out, shown, &shown->actors[i]);
 	if (shown->nr_actors > room)
-		printf("(%u more)\n", shown->nr_actors - room);
+		fprintf(out, "(%u more)\n", shown->nr_actors - room);
+}
+
+static void print_title(FILE *out, const struct top *top, const struct shown *shown,
+			unsigned int columns)
+{
+	static const char keys[] = "   (keys: w o b s e sort, q ends)";
+	char window[HUMAN_WINDOW_LEN];
+
+	fprintf(out, "%s, sorted by %s", human_window(shown->window_ns, window),
+		top_sorts[top->sort].name);
+	if (shown->missed)
+		fprintf(out, ", %" PRIu64 " events missed", shown->missed);
+	if (shown->notable_only)
+		fputs(", actors of notable I/O only", out);
+	if (top->screen && ftell(out) + strlen(keys) <= columns)
+		fputs(keys, out);
+	fputc('\n', out);
 }
 
 static void print(const struct top *top, const struct shown *shown)
 {
-	unsigned int rows, disks = UINT_MAX, actors = top->rows ? top->rows : 20;
-	char window[HUMAN_WINDOW_LEN];
+	unsigned int columns = UINT_MAX, disks = UINT_MAX, actors = top->rows ? top->rows : 20;
+	unsigned int rows = 0;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
 
 	if (top->screen) {
-		top_screen_size(&rows);
-		rows = rows < 12 ? 12 : rows;
+		top_screen_size(&rows, &columns);
 		/* headings and remarks take 7 lines */
-		disks = shown->nr_disks < (rows - 7) / 2 ? shown->nr_disks : (rows - 7) / 2;
+		disks = rows > 12 ? (rows - 7) / 2 : 2;
+		disks = shown->nr_disks < disks ? shown->nr_disks : disks;
 		if (!top->rows)
-			actors = rows - 7 - disks;
-		fputs("\033[H\033[J", stdout);
+			actors = rows > 7 + disks ? rows - 7 - disks : 1;
 	}
-	printf("%s, sorted by %s", human_window(shown->window_ns, window),
-	       top_sorts[top->sort].name);
-	if (shown->missed)
-		printf(", %" PRIu64 " events were overwritten before they were read",
-		       shown->missed);
-	if (shown->notable_only)
-		fputs(", actors of notable I/O only", stdout);
-	if (top->screen)
-		fputs("   (keys: w o b s e sort, q ends)", stdout);
-	putchar('\n');
-	print_disks(shown, disks);
-	print_actors(shown, actors);
-	if (!top->screen)
-		putchar('\n');
+	out = open_memstream(&text, &size);
+	if (!out) {
+		error("no memory for what is to be shown");
+		return;
+	}
+	print_title(out, top, shown, columns);
+	print_disks(out, shown, disks, columns);
+	print_actors(out, shown, actors, columns);
+	if (fclose(out))
+		error("no memory for what is to be shown");
+	else if (top->screen)
+		top_screen_put(text, rows, columns);
+	else
+		puts(text);
+	free(text);
 	fflush(stdout);
 }
 
@@ -147,6 +295,7 @@ static void print_json(const struct top *top, const struct shown *shown)
 	json_begin_object(&json);
 	json_u64_field(&json, "window_ns", shown->window_ns);
 	json_u64_field(&json, "missed", shown->missed);
+	json_bool_field(&json, "notable_only", shown->notable_only);
 	json_key(&json, "disks");
 	json_begin_array(&json);
 	for (size_t i = 0; i < shown->nr_disks; i++) {

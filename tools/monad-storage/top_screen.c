@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
@@ -21,8 +22,12 @@ static void restore_terminal(void)
 
 void top_take_terminal(struct top *top)
 {
+	const char *term = getenv("TERM");
 	struct termios raw;
 
+	/* One that cannot move the cursor has one table after the other. */
+	if (!term || !*term || !strcmp(term, "dumb"))
+		return;
 	if (top->json || top->batch || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO) ||
 	    tcgetattr(STDIN_FILENO, &saved_termios))
 		return;
@@ -71,11 +76,32 @@ bool top_sleep(struct top *top, uint64_t ns)
 	return ppoll(&p, 1, &pause, NULL) > 0 && handle_keys(top);
 }
 
-void top_screen_size(unsigned int *rows)
+void top_screen_size(unsigned int *rows, unsigned int *columns)
 {
 	struct winsize size;
 
 	*rows = 24;
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row)
+	*columns = 80;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		return;
+	if (size.ws_row)
 		*rows = size.ws_row;
+	if (size.ws_col)
+		*columns = size.ws_col;
+}
+
+/*
+ * Line by line, over what is there: all at once cleared, it would flicker. A line is cleared
+ * before it is printed: after it, where it fills the row, its last character would go.
+ */
+void top_screen_put(const char *text, unsigned int rows, unsigned int columns)
+{
+	fputs("\033[H", stdout);
+	for (unsigned int row = 1; *text && row < rows; row++) {
+		size_t len = strcspn(text, "\n");
+
+		printf("\033[K%.*s\n", (int)(len < columns ? len : columns), text);
+		text += len + (text[len] == '\n');
+	}
+	fputs("\033[J", stdout);
 }

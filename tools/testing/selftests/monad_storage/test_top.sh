@@ -3,7 +3,7 @@
 #
 # top: disks and actors of an interval, no more and no less.
 #
-# needs: modules=null_blk programs=fio,dd,script
+# needs: modules=null_blk programs=fio,dd,script,stty
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
@@ -33,7 +33,11 @@ at_least "$(jq -s '.[0].actors[0].waited_ns' top.json)" 40000000 "20 times 2 ms 
 is "$(jq -s -c '.[1].actors' top.json)" "[]" "and in the next interval nobody"
 is "$(jq -s '[.[].missed] | add' top.json)" 0 "nothing was missed"
 
+is "$(jq -s -c '[.[].notable_only]' top.json)" "[false,false]" "all I/O has actors"
+
 # As on a terminal.
+escape=$(printf '\033')
+export TERM=vt100
 (
 	sleep 1.5
 	dd if="/dev/$a" of=/dev/null bs=4k count=50 iflag=direct 2>/dev/null
@@ -48,7 +52,40 @@ grep -aq "sorted by ops" typescript
 ok $? "o sorts by operations"
 grep -aq " dd " typescript
 ok $? "and who it was"
-tr -d '\r' <typescript | sed 's/\x1b\[[?0-9;]*[a-zA-Z]//g; s/^/# /' | head -20
+tr -d '\r' <typescript | sed "s/$escape\[[?0-9;]*[a-zA-Z]//g; s/^/# /" | head -20
+# on_terminal ROWS COLUMNS: what two intervals look like there, without what moves the cursor
+on_terminal()
+{
+	timeout 60 script -qec "stty rows $1 cols $2; monad-storage top 1 2" typescript >/dev/null
+	tr -d '\r' <typescript | sed "s/$escape\[[?0-9;]*[a-zA-Z]//g; /^Script /d"
+}
+
+# Of each width, all fits; of the least, something is seen.
+(
+	sleep 1
+	dd if="/dev/$a" of=/dev/null bs=4k count=2000 iflag=direct 2>/dev/null
+) &
+for columns in 80 60 40 200; do
+	on_terminal 24 $columns >screen
+	at_least "$columns" "$(awk '{ print length }' screen | sort -n | tail -1)" \
+		"in $columns columns no line is longer"
+	grep -q "^DISK .* p99" screen
+	ok $? "and the slowest are there"
+done
+wait
+on_terminal 6 80 >screen
+at_least 10 "$(grep -c . screen)" "in 6 rows no more lines, twice"
+TERM=dumb on_terminal 24 80 >/dev/null
+grep -aq "$escape" typescript
+is $? 1 "TERM=dumb: nothing moves the cursor"
+grep -aq "sorted by waited" typescript
+ok $? "but it is shown"
+monad-storage top 1 1 | grep -q "$escape"
+is $? 1 "nor in a pipe"
+
+start_recording --events=notable --slow=1s
+is "$(monad-storage top --json 0.1 1 | jq -c .notable_only)" true \
+	"actors of notable I/O only are said to be that"
 for arguments in "--sort nothing" "-n 0" 0 "1 2 3"; do
 	# shellcheck disable=SC2086
 	monad-storage top $arguments >/dev/null 2>&1 </dev/null
