@@ -129,6 +129,29 @@ static void print_ring_name(const char *name)
 	printf("\nRing %s\n", printable(text, sizeof(text), name));
 }
 
+/* How long ago something was; 0 if the clock was set back since. */
+static uint64_t age_ns(uint64_t epoch_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+
+	return now_ns > epoch_ns ? now_ns - epoch_ns : 0;
+}
+
+/* How far back in time one can look, which is further the longer nothing is written. */
+static void print_reach(const struct reader_span *reach)
+{
+	char span[HUMAN_LEN], oldest[HUMAN_LEN], newest[HUMAN_LEN];
+
+	human_span(reach->newest_ns > reach->oldest_ns ? reach->newest_ns - reach->oldest_ns : 0,
+		   span);
+	printf("  holds                %s, from %s to %s%s\n", span,
+	       human_time(reach->oldest_ns, oldest), human_time(reach->newest_ns, newest),
+	       reach->clock_set_back ? " (the clock was set back meanwhile)" : "");
+	printf("  reaches back         %s; the newest event is %s old\n",
+	       human_span(age_ns(reach->oldest_ns), oldest),
+	       human_span(age_ns(reach->newest_ns), newest));
+}
+
 static void print_ring(struct reader *reader, const char *name)
 {
 	uint64_t last = monad_event_ring_last_seqno(&reader->ring);
@@ -144,12 +167,11 @@ static void print_ring(struct reader *reader, const char *name)
 	       human_bytes(payload, size));
 	printf("  fill                 %.1f %% of the events, %.1f %% of the payload\n",
 	       percent(last, capacity), percent(next_byte, payload));
-	if (!reader_span(reader, &reach))
-		return;
-	human_span(reach.newest_ns > reach.oldest_ns ? reach.newest_ns - reach.oldest_ns : 0, span);
-	printf("  reaches back         %s, from %s", span, human_time(reach.oldest_ns, text));
-	printf(" to %s%s\n", human_time(reach.newest_ns, text),
-	       reach.clock_set_back ? " (the clock was set back meanwhile)" : "");
+	if (reader_span(reader, &reach))
+		print_reach(&reach);
+	else
+		printf("  holds                nothing: %s\n", last ?
+		       "no event in it can be read" : "no event was written yet");
 }
 
 /* "all disks", or "sda, nvme0n1 and 3 more disks" */
@@ -313,6 +335,7 @@ static void json_ring(struct json_writer *json, struct reader *reader, const cha
 	if (reader_span(reader, &span)) {
 		json_u64_field(json, "oldest_ns", span.oldest_ns);
 		json_u64_field(json, "newest_ns", span.newest_ns);
+		json_u64_field(json, "reach_ns", age_ns(span.oldest_ns));
 		json_bool_field(json, "clock_set_back", span.clock_set_back);
 	}
 	json_end_object(json);

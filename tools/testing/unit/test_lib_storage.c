@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The monad-storage command, as a reader of ring files. */
 #include <sys/file.h>
+#include <time.h>
 
 #include "storage_rings.h"
 
@@ -83,6 +84,37 @@ static void test_losses(void)
 	}
 }
 
+/* The one number that is at @key in @output. */
+static uint64_t number(const char *key)
+{
+	const char *at = strstr(output, key);
+
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+/* What is in a ring that nobody writes to was not a moment ago. */
+static void test_reach(void)
+{
+	const uint64_t now = (uint64_t)time(NULL), oldest = EPOCH / SECOND + 1977,
+		       newest = EPOCH / SECOND + 3000;
+	unsigned int back, old;
+	const char *text;
+
+	run("$T status -r ./full");
+	text = strstr(output, "reaches back ");
+	ok(text && sscanf(text, "reaches back %ud%*uh; the newest event is %ud%*uh old", &back,
+			  &old) == 2 &&
+	   back == (now - oldest) / 86400 && old == (now - newest) / 86400,
+	   "an idle ring reaches back to its oldest event, from now on");
+	run("$T status --json -r ./full");
+	ok(number("\"reach_ns\": ") / SECOND - (now - oldest) < 60, "in JSON");
+	run("$T status -r ./empty");
+	ok(strstr(output, "holds                nothing: no event was written yet\n") &&
+	   !strstr(output, "reaches back"), "an empty one does not");
+	run("$T status --json -r ./empty");
+	ok(!strstr(output, "reach_ns"), "in JSON, too");
+}
+
 static void test_clock(void)
 {
 	eq_int(run("$T replay -r ./set-back --json --since @1700000000 2>/dev/null"), 0,
@@ -99,11 +131,12 @@ static void test_clock(void)
 	ok(!strstr(output, "set back"), "it does not when it was not");
 	if (geteuid() == 0) {
 		run("$T status -r ./set-back");
-		ok(strstr(output, "reaches back         0.0s, from 2023-11-14 22:13:21 to "
+		ok(strstr(output, "holds                0.0s, from 2023-11-14 22:13:21 to "
 				  "2023-11-14 21:23:20 (the clock was set back meanwhile)"),
 		   "status, too");
 		run("$T status -r ./full");
-		ok(strstr(output, "reaches back         17m03s, from"), "status");
+		ok(strstr(output, "holds                17m03s, from"), "status");
+		test_reach();
 		eq_int(run("$T status -r ./unused 2>/dev/null"), 1, "status of a new ring");
 		ok(strstr(output, "nothing was ever recorded in it\n"), "is no error");
 	} else {
