@@ -44,6 +44,22 @@ static void report_json(FILE *out, const char *path, const struct monad_event_sn
 	json_end(&json);
 }
 
+/*
+ * That is more than one would think, of few events: their ring is as large as the format's other
+ * readers want it to be, and what is not used of it is zeroes, which compress to nothing.
+ */
+static void report_image(FILE *out, uint64_t bytes)
+{
+	struct monad_event_ring_size least;
+	char size[FORMAT_SIZE_LEN];
+
+	monad_event_ring_init_size(MONAD_EVENT_MIN_DESCRIPTORS_SHIFT,
+				   MONAD_EVENT_MIN_PAYLOAD_BUF_SHIFT, 0, &least);
+	fprintf(out, "%-19s %s%s\n", "decompressed:", format_size(size, sizeof(size), bytes),
+		bytes <= monad_event_ring_calc_storage(&least) ?
+		", the least that all readers of rings take" : "");
+}
+
 void snapshot_report(FILE *out, bool json, const char *path,
 		     const struct monad_event_snapshot_stats *stats)
 {
@@ -54,12 +70,10 @@ void snapshot_report(FILE *out, bool json, const char *path,
 		report_json(out, path, stats);
 		return;
 	}
-	fprintf(out, "%-19s %s (%s", "written:", printable(safe, sizeof(safe), path),
+	fprintf(out, "%-19s %s (%s)\n", "written:", printable(safe, sizeof(safe), path),
 		format_size(size, sizeof(size), stats->file_size));
 	if (stats->image_size != stats->file_size)
-		fprintf(out, ", %s decompressed",
-			format_size(size, sizeof(size), stats->image_size));
-	fputs(")\n", out);
+		report_image(out, stats->image_size);
 	if (stats->last_seqno)
 		fprintf(out, "%-19s %" PRIu64 " to %" PRIu64 "\n", "events:", stats->first_seqno,
 			stats->last_seqno);

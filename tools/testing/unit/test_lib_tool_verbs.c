@@ -83,7 +83,7 @@ static void test_snapshot(void)
 {
 	eq_int(run("monad-ring snapshot -o snap.zst ./small"), 0, "snapshot");
 	has_text("written:            snap.zst (");
-	has_text("134 MiB decompressed)\n");
+	has_text("decompressed:       134 MiB, the least that all readers of rings take\n");
 	has_text("events:             1 to 5\n"
 	     "recorded:           2023-11-14 22:13:20.000000001 to 2023-11-14 22:13:20.000000005\n"
 	     "copied:             5\n"
