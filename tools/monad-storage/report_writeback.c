@@ -12,6 +12,8 @@
 
 /* More are summed up. */
 #define TOP_WRITERS 20
+/* One program may be held up between it and the next. */
+#define SLACK_NS (NSEC_PER_SEC / 100)
 
 static bool has(const uint32_t *numbers, unsigned int nr, uint32_t number)
 {
@@ -40,24 +42,31 @@ static bool wanted_disk(const struct filter *filter, uint32_t dev, const char *n
 }
 
 /*
- * Each of several tasks has its own event of a pause. But nobody is put to sleep who sleeps, so
- * that a second one of a thread, before half of the first is over, is of the same.
+ * Each of several tasks has its own event of a pause. That of another task is of the same if it
+ * is of the same thread, as long and as much, written at about the same time: nobody is put to
+ * sleep who sleeps.
  */
 static bool seen_before(struct writeback *w, const struct monad_storage_call *call,
 			uint64_t time_ns)
 {
 	size_t nr = w->nr_pauses < WRITEBACK_RECENT ? w->nr_pauses : WRITEBACK_RECENT;
+	uint64_t task = 1ULL << call->task_id % 64;
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct writeback_pause *p = &w->recent[i];
+		struct writeback_pause *p = &w->recent[i];
 		uint64_t apart = time_ns > p->time_ns ? time_ns - p->time_ns :
 							p->time_ns - time_ns;
 
-		if (p->pid == call->pid && apart < p->pause_ns / 2)
+		if (p->pid == call->pid && p->pause_ns == call->latency_ns &&
+		    p->dirtied == call->bytes && apart < p->pause_ns + SLACK_NS &&
+		    !(p->tasks & task)) {
+			p->tasks |= task;
 			return true;
+		}
 	}
 	w->recent[w->nr_pauses++ % WRITEBACK_RECENT] = (struct writeback_pause){
-		.time_ns = time_ns, .pause_ns = call->latency_ns, .pid = call->pid,
+		.time_ns = time_ns, .pause_ns = call->latency_ns, .dirtied = call->bytes,
+		.tasks = task, .pid = call->pid,
 	};
 	return false;
 }

@@ -33,6 +33,8 @@ struct writeback_writer {
 struct writeback_pause {
 	uint64_t time_ns; /* of its event, since 1970 */
 	uint64_t pause_ns;
+	uint64_t dirtied; /* bytes */
+	uint64_t tasks;   /* that have seen it: a bit each, by their numbers modulo 64 */
 	uint32_t pid;
 };
 
