@@ -3,7 +3,7 @@
 #
 # The page: it holds what was recorded, needs nothing else, and says what it lacks.
 #
-# needs: modules=null_blk,scsi_debug,sd_mod programs=dd
+# needs: modules=null_blk,scsi_debug,sd_mod,ext4 programs=dd,mkfs.ext4
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
@@ -48,10 +48,55 @@ is $? 1 "it needs nothing else"
 has "What this page does not show" "it says what it does not show"
 tail -n 1 page.html | grep -q '</html>'
 ok $? "it has an end"
+has " cache flush: the device was told" "what a cache flush is, as there are some"
+has "<p>Nobody was put to sleep since the recording was started, $(date -d "$began_all" +%Y-)" \
+	"no writeback pressure so far"
+monad-storage report -d "$disk" page.html >/dev/null
+grep -q "cache flush" page.html
+is $? 1 "and not where there are none"
 monad-storage report -d "$disk" -o write page.html >/dev/null
 has "No such operation ended in that time" "a page of nothing"
 has "<b>Only a part was asked for:</b> disk $disk, write." "that says of what"
 has "<p>Nothing of that.</p>" "and not that nothing failed"
+
+# Writeback: a part of it is in the ring, all of it with the programs.
+make_null_blk nullb_w mbps=8
+mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "/dev/$made_disk"
+mount "/dev/$made_disk" /mnt
+echo $((1 << 20)) >/proc/sys/vm/dirty_background_bytes
+echo $((2 << 20)) >/proc/sys/vm/dirty_bytes
+start_recording
+dd if=/dev/zero of=/mnt/f bs=64k count=100 2>/dev/null
+monad-storage report page.html >/dev/null
+has "This page cannot show who it was" "who had to wait is not known without a task"
+begin_task writeback-pressure
+task_a=$task
+begin_task writeback-pressure
+dd if=/dev/zero of=/mnt/f bs=64k count=160 2>/dev/null
+sync
+end_task
+kill -INT "$task_a"
+wait "$task_a"
+monad-storage report page.html >/dev/null
+grep -q "This page cannot show" page.html
+is $? 1 "with one, and with the programs, all is"
+has "<td class=\"t\">$made_disk</td><td>$(monad-storage latency --json |
+	jq -r --arg disk "$made_disk" '.writeback[] | select(.disk == $disk) | .throttles')</td>" \
+	"as often as the programs counted"
+is "$(sed -n "s|.*<td class=\"t\">$made_disk</td><td class=\"t\">dd</td><td>[0-9]*</td><td>\([0-9]*\)<.*|\1|p" \
+	page.html)" "$(task_events 'select(.comm == "dd") | 1' | wc -l)" \
+	"and by dd as a task saw, though two looked"
+monad-storage report --until "$began" page.html >/dev/null
+has "This page cannot show who it was" "before that it was nobody"
+has "<h3>All, since " "whatever the time, sums are since the start"
+monad-ring snapshot -o snap.zst monad_ring >/dev/null
+monad-storage report -r ./snap.zst page.html >/dev/null
+has "This page cannot show how often" "a snapshot has no sums"
+has '<td class="t">dd</td>' "but who it was"
+echo 20 >/proc/sys/vm/dirty_ratio
+echo 10 >/proc/sys/vm/dirty_background_ratio
+umount /mnt
+rm page.html snap.zst
 monad-storage stop >/dev/null
 monad-storage start --events=notable --slow=10s >/dev/null
 monad-storage report page.html >/dev/null
