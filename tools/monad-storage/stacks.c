@@ -145,17 +145,24 @@ static const char *user_name(const struct stack *stack, unsigned int i, char nam
 	return symbols_user(stack->what.tgid, stack->what.user[i], stack->epoch_ns, name);
 }
 
+struct kernel_frames {
+	const struct stack *stack;
+	char name[SYMBOL_LEN];
+};
+
+static const char *kernel_function(void *arg, unsigned int i)
+{
+	struct kernel_frames *frames = arg;
+
+	return kernel_name(frames->stack, i, frames->name);
+}
+
 /* Where the kernel's own way begins: behind what recorded it. */
 static unsigned int first_frame(const struct stack *stack, unsigned int n)
 {
-	unsigned int first = 0;
-	char name[SYMBOL_LEN];
+	struct kernel_frames frames = { .stack = stack };
 
-	for (unsigned int i = 0; i < n && i < 8; i++) {
-		if (name_is_tracing(kernel_name(stack, i, name)))
-			first = i + 1;
-	}
-	return first;
+	return tracing_frames(n, kernel_function, &frames);
 }
 
 void stacks_print(const struct stacks *stacks, const struct storage_event *event)

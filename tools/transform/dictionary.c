@@ -7,8 +7,6 @@
 #include "text.h"
 
 #define DEPTH MONAD_STORAGE_STACK_DEPTH
-/* So many of the innermost frames may be those of what recorded the stack. */
-#define TRACING_FRAMES 8
 
 static bool add_string(Monad__Dictionary *dictionary, char *text, uint32_t *id)
 {
@@ -79,20 +77,19 @@ static const char *symbol_of(const struct transform_sources *sources,
 	return sources->symbol(sources->arg, stack, address, user, module, offset);
 }
 
-/* Stacks begin where they were taken: of no interest, and the same in all. */
-static unsigned int first_frame(const struct transform_sources *sources,
-				const struct monad_storage_stack *stack)
+struct kernel_frames {
+	const struct transform_sources *sources;
+	const struct monad_storage_stack *stack;
+};
+
+static const char *kernel_function(void *arg, unsigned int i)
 {
-	const char *module, *symbol;
-	unsigned int first = 0;
+	const struct kernel_frames *frames = arg;
+	const char *module;
 	uint64_t offset;
 
-	for (unsigned int i = 0; i < TRACING_FRAMES && stack->kernel[i]; i++) {
-		symbol = symbol_of(sources, stack, stack->kernel[i], false, &module, &offset);
-		if (symbol && name_is_tracing(symbol))
-			first = i + 1;
-	}
-	return first;
+	return symbol_of(frames->sources, frames->stack, frames->stack->kernel[i], false, &module,
+			 &offset);
 }
 
 static bool add_frame(Monad__Dictionary *dictionary, const struct transform_sources *sources,
@@ -123,7 +120,12 @@ static bool add_frame(Monad__Dictionary *dictionary, const struct transform_sour
 static bool add_frames(Monad__Dictionary *dictionary, const struct transform_sources *sources,
 		       const struct monad_storage_stack *from, Monad__Stack *stack)
 {
-	for (unsigned int i = first_frame(sources, from); i < DEPTH && from->kernel[i]; i++) {
+	struct kernel_frames frames = { sources, from };
+	unsigned int depth = 0;
+
+	while (depth < DEPTH && from->kernel[depth])
+		depth++;
+	for (unsigned int i = tracing_frames(depth, kernel_function, &frames); i < depth; i++) {
 		if (!add_frame(dictionary, sources, from, from->kernel[i], false, stack))
 			return false;
 	}

@@ -5,6 +5,9 @@
 
 #include "storage_names.h"
 
+/* So many of the innermost frames may be those of what recorded the stack. */
+#define MOST_TRACING_FRAMES 8
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 static const char *const op_names[MONAD_STORAGE_OP_COUNT] = {
@@ -105,7 +108,8 @@ const char *call_name(unsigned int op)
 	return op < MONAD_STORAGE_CALL_COUNT && call_names[op] ? call_names[op] : "unknown";
 }
 
-bool name_is_tracing(const char *function)
+/* Is it one of the tracepoint's own, or of the program behind it? */
+static bool is_tracing(const char *function)
 {
 	static const char *const own[] = { "bpf_prog_", "bpf_trace_run", "__bpf_trace_",
 					   "__traceiter_", "bpf_trampoline_", "bpf_get_stack" };
@@ -115,6 +119,20 @@ bool name_is_tracing(const char *function)
 			return true;
 	}
 	return false;
+}
+
+unsigned int tracing_frames(unsigned int nr, const char *(*name)(void *arg, unsigned int i),
+			    void *arg)
+{
+	unsigned int frames = 0;
+	const char *function;
+
+	for (unsigned int i = 0; i < nr && i < MOST_TRACING_FRAMES; i++) {
+		function = name(arg, i);
+		if (function && is_tracing(function))
+			frames = i + 1;
+	}
+	return frames;
 }
 
 const char *errno_name(unsigned int err)

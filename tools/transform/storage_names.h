@@ -21,8 +21,13 @@ const char *event_type_name(unsigned int type);
 /* "sync", ...; NULL where @bit has no name. */
 const char *flag_name(unsigned int bit);
 
-/* Is the function of that name one of the tracepoint's own, or of the program behind it? */
-bool name_is_tracing(const char *function);
+/*
+ * How many of the kernel's @nr frames are of what recorded the stack, before the way begins by
+ * which the I/O came: of no interest, and the same in all. @name: of the function that frame @i
+ * is in, innermost first; NULL if it is not known.
+ */
+unsigned int tracing_frames(unsigned int nr, const char *(*name)(void *arg, unsigned int i),
+			    void *arg);
 
 /* "ENODATA", ...; "E123" for what has no name, until the next one that has none. */
 const char *errno_name(unsigned int err);
