@@ -29,7 +29,7 @@
 #define LEAST_RATE_NS 100000000ULL
 
 const char heatmap_style[] =
-	"svg{display:block;width:100%;height:auto}"
+	"svg{display:block;width:100%;min-width:50em;height:auto}"
 	"svg text{font:11px system-ui,sans-serif;fill:var(--dim)}"
 	"svg .y{text-anchor:end}svg .x{text-anchor:middle}"
 	"svg line{stroke:var(--grid);shape-rendering:crispEdges}"
@@ -198,7 +198,7 @@ static void write_rate(FILE *out, const struct heatmap *map, double y)
 	}
 	step = axis_step((uint64_t)(most / 3) + 1);
 	top = ((uint64_t)most + step - 1) / step * step;
-	if (top < most || !top)
+	if ((double)top < most || !top)
 		top += step;
 	scale = RATE_HEIGHT / (double)top;
 	fprintf(out, "<text x=\"%d\" y=\"%.1f\">operations per %s</text>\n", LEFT, y - 6,
@@ -237,8 +237,8 @@ static int label_digits(uint64_t step_ns)
 static void write_time_axis(FILE *out, const struct heatmap *map, double top, double y)
 {
 	const struct page_axis *axis = map->axis;
-	uint64_t end_ns = axis->begin_ns + axis->columns * axis->column_ns;
-	uint64_t step_ns = axis_time_step((end_ns - axis->begin_ns + TIME_LABELS - 1) / TIME_LABELS);
+	uint64_t width_ns = axis->columns * axis->column_ns, end_ns = axis->begin_ns + width_ns;
+	uint64_t step_ns = axis_time_step((width_ns + TIME_LABELS - 1) / TIME_LABELS);
 	char text[HUMAN_LEN], date[HUMAN_LEN], before[HUMAN_LEN] = "";
 	int digits = label_digits(step_ns);
 

@@ -221,8 +221,8 @@ static void write_actors(FILE *out, const struct report *report)
 	unsigned int nr = report->summary->nr_actors;
 	char bytes[HUMAN_LEN], wait[HUMAN_LEN], max[HUMAN_LEN];
 
-	fputs("<h2>Who waited longest</h2>\n<div><table><tr><th class=\"t\">process</th><th>pid</th>"
-	      "<th>operations</th><th>size</th><th>failed</th><th>waited</th><th>slowest</th>"
+	fputs("<h2>Who waited longest</h2>\n<div><table><tr><th class=\"t\">process</th>"
+	      "<th>pid</th><th>operations</th><th>size</th><th>failed</th><th>waited</th><th>slowest</th>"
 	      "</tr>\n", out);
 	for (unsigned int i = 0; i < nr && i < TOP_ACTORS; i++) {
 		const struct summary_actor *a = &actors[i];
@@ -308,8 +308,9 @@ static void write_disk(FILE *out, const struct report *report, const struct summ
 	for (int kind = 0; kind < KINDS; kind++) {
 		if (!maps[kind].total)
 			continue;
-		fprintf(out, "<h3>%s</h3>\n", kind_titles[kind]);
+		fprintf(out, "<h3>%s</h3>\n<div>", kind_titles[kind]);
 		heatmap_write(out, &maps[kind]);
+		fputs("</div>\n", out);
 	}
 	free(maps);
 }
@@ -323,8 +324,8 @@ static void write_pictures(FILE *out, const struct report *report, struct summar
 		if (!i || rows[i]->dev != rows[i - 1]->dev)
 			write_disk(out, report, rows[i], axis);
 	}
-	fprintf(out, "<p class=\"note\">Pictures: each operation when it ended, time (%s) from left "
-		"to right, %s a column; latency from bottom to top, in cells of which darker ones "
+	fprintf(out, "<p class=\"note\">Pictures: each operation when it ended, time (%s) from "
+		"left to right, %s a column; latency from bottom to top, in cells of which darker ones "
 		"have more operations (in a dark page: brighter ones). Below: operations, red where "
 		"some failed.</p>\n", axis->zone.name, axis_duration(axis->column_ns, column));
 }

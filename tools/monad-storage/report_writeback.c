@@ -205,14 +205,14 @@ static void write_sums(FILE *out, const struct writeback *w, const struct filter
 	bool any = false;
 
 	if (!w->has_sums) {
-		fputs("<p class=\"note\">This page cannot show how often that was for each disk: the "
-		      "programs that record add it up, outside of the ring, and this one is not "
+		fputs("<p class=\"note\">This page cannot show how often that was for each disk: "
+		      "the programs that record add it up, outside of the ring, and this one is not "
 		      "recorded to now.</p>\n", out);
 		return;
 	}
 	if (filter->nr_pids || filter->min_latency_ns) {
-		fputs("<p class=\"note\">This page cannot show how often that was for each disk: it "
-		      "is added up for all processes and lengths together "
+		fputs("<p class=\"note\">This page cannot show how often that was for each disk: "
+		      "it is added up for all processes and lengths together "
 		      "(<code>monad-storage latency</code>).</p>\n", out);
 		return;
 	}
@@ -223,18 +223,18 @@ static void write_sums(FILE *out, const struct writeback *w, const struct filter
 		if (!s->sum.ops || !wanted_disk(filter, s->dev, s->disk))
 			continue;
 		if (!any)
-			fprintf(out, "<h3>All, since %s</h3>\n<div><table><tr><th class=\"t\">disk</th>"
-				"<th>times</th><th>dirtied</th><th>slept</th><th>p50</th>"
+			fprintf(out, "<h3>All, since %s</h3>\n<div><table><tr>"
+				"<th class=\"t\">disk</th><th>times</th><th>dirtied</th><th>slept</th><th>p50</th>"
 				"<th>p99</th></tr>\n", since);
 		any = true;
 		write_sum(out, s);
 	}
 	if (any)
-		fputs("</table></div>\n<p class=\"note\">Since the recording was started, whatever the time "
-		      "of this page. dirtied: since they were put to sleep before.</p>\n", out);
+		fputs("</table></div>\n<p class=\"note\">Since the recording was started, "
+		      "whatever the time of this page. dirtied: since they were put to sleep before.</p>\n", out);
 	else
-		fprintf(out, "<p>Nobody was put to sleep since the recording was started, %s.</p>\n",
-			since);
+		fprintf(out, "<p>Nobody was put to sleep since the recording was started, %s."
+			"</p>\n", since);
 }
 
 void writeback_write(FILE *out, struct writeback *w, const struct filter *filter,
@@ -245,8 +245,8 @@ void writeback_write(FILE *out, struct writeback *w, const struct filter *filter
 		fputs("<p>Not asked for: it is no operation.</p>\n", out);
 		return;
 	}
-	fputs("<p>Those who write to files are put to sleep when they have dirtied more memory than "
-	      "the disk keeps up with. No operation has to wait for that: it is in no other "
+	fputs("<p>Those who write to files are put to sleep when they have dirtied more memory "
+	      "than the disk keeps up with. No operation has to wait for that: it is in no other "
 	      "table.</p>\n", out);
 	write_sums(out, w, filter, zone);
 	write_writers(out, w);

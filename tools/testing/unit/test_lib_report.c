@@ -22,7 +22,7 @@ static void read_page(void)
 }
 
 /* Writes the page, to "page". */
-static void report(const char *args)
+static void make(const char *args)
 {
 	char command[512];
 
@@ -96,12 +96,12 @@ static void make_rings(void)
 
 static void test_few(void)
 {
-	report("-r ./empty");
+	make("-r ./empty");
 	has("<b>No operation ended in that time.</b>");
 	has("<p>Nothing: no operation ended.</p>");
 	has("All times are UTC.");
 	eq_int(pictures(), 0, "no picture");
-	report("-r ./one");
+	make("-r ./one");
 	ok(strstr(output, "1 operation in page"), "one");
 	has("<b>1 operation, at 2023-11-14 22:13:20.000000 UTC.</b>");
 	has(">operations per 100us</text>");
@@ -109,7 +109,7 @@ static void test_few(void)
 	has("100us a column");
 	has_not("operations per second");
 	eq_int(pictures(), 1, "a picture");
-	report("-r ./instant");
+	make("-r ./instant");
 	has("<b>50 operations, at 2023-11-14 22:13:20.000000 UTC.</b>");
 	has("<title>50: 1ms - 1.5ms</title>");
 }
@@ -127,39 +127,39 @@ static void test_zone(void)
 
 static void test_flushes(void)
 {
-	report("-r ./instant");
+	make("-r ./instant");
 	has_not("cache flush");
-	report("-r ./flush");
+	make("-r ./flush");
 	has("<td class=\"t\">cache flush</td>");
 	has(" cache flush: the device was told");
 }
 
 static void test_writeback(void)
 {
-	report("-r ./flush");
+	make("-r ./flush");
 	has("<h2>Writeback</h2>");
 	has("This page cannot show who it was");
 	has("This page cannot show how often that was for each disk");
-	report("-r ./throttles");
+	make("-r ./throttles");
 	has_not("cannot show who it was");
 	has("<td class=\"t\">w&lt;70&gt;</td><td>70</td><td>2</td><td>2M</td><td>30.0ms</td>"
 	    "<td>20.0ms</td>");
 	has("<td class=\"t\">w&lt;71&gt;</td><td>71</td><td>1</td><td>1M</td><td>4.00ms</td>");
 	ok(strstr(page, "w&lt;70") < strstr(page, "w&lt;71"), "who slept longer comes first");
 	has("50 operations");
-	report("-r ./throttles -p 71");
+	make("-r ./throttles -p 71");
 	has_not("w&lt;70");
 	has("w&lt;71");
-	report("-r ./throttles --min-latency 15ms");
+	make("-r ./throttles --min-latency 15ms");
 	has("<td>70</td><td>1</td><td>1M</td><td>20.0ms</td>");
 	has_not("w&lt;71");
-	report("-r ./throttles --until @1700000000");
+	make("-r ./throttles --until @1700000000");
 	has("This page cannot show who it was");
-	report("-r ./throttles -d 8:0");
+	make("-r ./throttles -d 8:0");
 	has("This page cannot show who it was");
-	report("-r ./throttles -d 8:1");
+	make("-r ./throttles -d 8:1");
 	has("w&lt;71");
-	report("-r ./throttles -o read");
+	make("-r ./throttles -o read");
 	has("<p>Not asked for: it is no operation.</p>");
 	has_not("w&lt;71");
 }
@@ -176,8 +176,8 @@ static void test_file(void)
 	eq_str(output, "page\n1\n", "stays one, to the new page");
 	eq_int(run("$T report -r ./one - | tail -n 1"), 0, "standard output");
 	eq_str(output, "</body></html>\n", "has the page, and nothing but the page");
-	eq_int(run("mkfifo pipe; timeout 5 cat pipe | tail -n 1 & $T report -r ./one pipe >/dev/null; "
-		   "wait; test -p pipe"), 0, "a pipe");
+	eq_int(run("mkfifo pipe; timeout 5 cat pipe | tail -n 1 & "
+		   "$T report -r ./one pipe >/dev/null; wait; test -p pipe"), 0, "a pipe");
 	eq_str(output, "</body></html>\n", "has it, and stays one");
 	eq_int(run("$T report -r ./one /dev/full 2>&1; s=$?; test -c /dev/full && exit $s"), 1,
 	       "/dev/full stays what it is");

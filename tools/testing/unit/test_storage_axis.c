@@ -45,8 +45,9 @@ static void test_texts(void)
 		uint64_t ns;
 		const char *text;
 	} durations[] = {
-		{ 0, "0ns" }, { 1, "1ns" }, { 1500, "1.5us" }, { 200000, "200us" }, { 7 * MS, "7ms" },
-		{ SECOND, "1s" }, { 15 * SECOND, "15s" }, { 90 * SECOND, "90s" }, { MINUTE, "1m" },
+		{ 0, "0ns" }, { 1, "1ns" }, { 1500, "1.5us" }, { 200000, "200us" },
+		{ 7 * MS, "7ms" }, { SECOND, "1s" }, { 15 * SECOND, "15s" },
+		{ 90 * SECOND, "90s" }, { MINUTE, "1m" },
 		{ 12 * HOUR, "12h" }, { 2 * DAY, "2d" }, { 7000 * SECOND, "7000s" },
 	};
 	char buf[HUMAN_LEN];
@@ -68,8 +69,8 @@ static void fits(uint64_t first, uint64_t last, const char *what)
 	page_axis_init(&axis, first, last);
 	local = axis.begin_ns + axis.zone.offset_s * SECOND;
 	ok(axis.columns >= 20 && axis.columns <= PAGE_COLUMNS &&
-		   page_axis_column(&axis, first) >= 0 && page_axis_column(&axis, last) >= 0 &&
-		   local % axis.column_ns == 0,
+	   page_axis_column(&axis, first) >= 0 && page_axis_column(&axis, last) >= 0 &&
+	   local % axis.column_ns == 0,
 	   "%s: %u columns of %llu ns", what, axis.columns, (unsigned long long)axis.column_ns);
 }
 

@@ -36,7 +36,8 @@ static void test_ends(uint64_t begin, uint64_t end)
 	eq_u64(map->total, 2, "what is at no time of it is not");
 	heatmap_add(map, first, 1000, 4096, 0);
 	heatmap_add(map, past - 1, 1000, 4096, 0);
-	ok(map->ops[0] >= 1 && map->ops[axis.columns - 1] >= 1, "its ends are in the outer columns");
+	ok(map->ops[0] >= 1 && map->ops[axis.columns - 1] >= 1,
+	   "its ends are in the outer columns");
 	free(map);
 }
 
@@ -108,7 +109,8 @@ static void test_picture(void)
 		heatmap_add(map, (1700000000 + i) * SECOND, 100000, 4096, i == 50);
 	text = picture(map);
 	ok(count(text, "<svg ") == 1 && count(text, "</svg>") == 1, "it is an SVG");
-	eq_int(count(text, "<title>1: 100us - 150us</title>"), 100, "with cells that say what they are");
+	eq_int(count(text, "<title>1: 100us - 150us</title>"), 100,
+	       "with cells that say what they are");
 	eq_int(count(text, "class=\"failed\""), 1, "and where one failed");
 	has(text, ">operations per second</text>");
 	has(text, ">22:13:30</text>");

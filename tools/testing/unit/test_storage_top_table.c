@@ -53,8 +53,9 @@ int main(void)
 	eq_str(table(30, strlen(long_name), long_name, "1"),
 	       "NAME         A    B    C\na-name-th    1    1    1\n", "less where there is room");
 	eq_str(table(-1U, 7, "nvme0n1", "1"),
-	       "NAME       A    B    C\nnvme0n1    1    1    1\n", "and not at all where there is more");
-	eq_str(table(27, 0, "sda", "123456"), "NAME      A    B    C\nsda    123456 123456 123456\n",
-	       "a number never");
+	       "NAME       A    B    C\nnvme0n1    1    1    1\n",
+	       "and not at all where there is more");
+	eq_str(table(27, 0, "sda", "123456"),
+	       "NAME      A    B    C\nsda    123456 123456 123456\n", "a number never");
 	return done_testing();
 }
