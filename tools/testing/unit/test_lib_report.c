@@ -179,9 +179,14 @@ static void test_file(void)
 	eq_int(run("mkfifo pipe; timeout 5 cat pipe | tail -n 1 & "
 		   "$T report -r ./one pipe >/dev/null; wait; test -p pipe"), 0, "a pipe");
 	eq_str(output, "</body></html>\n", "has it, and stays one");
-	eq_int(run("$T report -r ./one /dev/full 2>&1; s=$?; test -c /dev/full && exit $s"), 1,
-	       "/dev/full stays what it is");
-	ok(strstr(output, "writing /dev/full: No space left"), "and is full");
+	/* One of our own: what goes wrong here does not take the machine's. */
+	if (run("mknod full c 1 7 2>/dev/null && : >full") == 0) {
+		eq_int(run("$T report -r ./one full 2>&1; s=$?; test -c full && exit $s"), 1,
+		       "a device stays what it is");
+		ok(strstr(output, "writing full: No space left"), "and is full");
+	} else {
+		skip("no devices can be made here");
+	}
 	eq_int(run("$T report -r ./one . 2>&1"), 1, "a directory");
 	ok(strstr(output, "writing .: Is a directory"), "is said");
 	eq_int(run("ls -A | grep -c copy"), 1, "nothing is left beside them");

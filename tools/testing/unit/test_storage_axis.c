@@ -77,8 +77,12 @@ static void fits(uint64_t first, uint64_t last, const char *what)
 static void test_axis(void)
 {
 	const uint64_t at = 1700000000 * SECOND + 123456789;
+	struct page_axis axis;
 
 	fits(at, at, "an instant");
+	page_axis_init(&axis, at, at);
+	ok(page_axis_column(&axis, at) >= 8 && page_axis_column(&axis, at) <= 11,
+	   "is in the middle");
 	fits(at, at + 1, "a nanosecond");
 	fits(at, at + 17 * MS, "milliseconds");
 	fits(at, at + 179 * SECOND, "columns of a second, less one");
@@ -118,6 +122,9 @@ static void test_zones(void)
 	page_axis_init(&axis, at, at + 5 * DAY);
 	eq_str(page_time(&zone, page_axis_tick(&axis, at, DAY), 0, buf), "2023-11-15 00:00:00",
 	       "west of UTC, too");
+	/* In Newfoundland it is still the day before. */
+	eq_str(page_time(&zone, page_axis_tick(&axis, at + 4 * HOUR, DAY), 0, buf),
+	       "2023-11-15 00:00:00", "when it is another day there");
 	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
 	tzset();
 	page_zone_init(&zone, twice);
