@@ -231,7 +231,8 @@ static void write_sums(FILE *out, const struct writeback *w, const struct filter
 	}
 	if (any)
 		fputs("</table></div>\n<p class=\"note\">Since the recording was started, "
-		      "whatever the time of this page. dirtied: since they were put to sleep before.</p>\n", out);
+		      "whatever the time of this page. dirtied: since they were put to sleep "
+		      "before.</p>\n", out);
 	else
 		fprintf(out, "<p>Nobody was put to sleep since the recording was started, %s."
 			"</p>\n", since);
