@@ -225,7 +225,9 @@ struct monad_storage_session {
 	uint32_t max_rate;     /* ends per second; 0: any number */
 	uint32_t attribution;  /* who asked for an I/O is recorded */
 	uint32_t stacks;       /* ... and by which way */
-	uint32_t reserved;
+	uint32_t series;       /* room for so many devices times operations ... */
+	uint32_t series_left_out; /* ... and for so many less than there seemed to be */
+	uint32_t metrics_mib;  /* memory that takes */
 	char ring[128];        /* what to open to read it */
 	char version[32];
 };

@@ -18,6 +18,7 @@
 #include "bpf_programs.h"
 #include "kallsyms.h"
 #include "kernel_compat.h"
+#include "metrics_room.h"
 #include "monad_storage.h"
 #include "monad_storage.skel.h"
 #include "pins.h"
@@ -90,8 +91,26 @@ static uint32_t stack_salt(void)
 	return (uint32_t)(clock_ns(CLOCK_REALTIME) / 1000000) << MONAD_STORAGE_STACK_BITS;
 }
 
+static void warn_of_room(const struct metrics_room *room)
+{
+	unsigned int all = room->series + room->left_out;
+	struct metrics_room more;
+
+	if (!room->left_out)
+		return;
+	all = all < MAX_SERIES ? all : MAX_SERIES;
+	metrics_room(&more, all, 0, 1);
+	warning("metrics get %u MiB: room for %u devices and operations, not for the %u there seem "
+		"to be. What does not fit is counted as (unknown); --max-series=%u makes room, in "
+		"%u MiB of memory",
+		(unsigned int)(metrics_room_bytes(room) >> 20), room->series,
+		room->series + room->left_out, all,
+		(unsigned int)(metrics_room_bytes(&more) >> 20));
+}
+
 /* The programs, loaded but attached to nothing; NULL after a message. */
-static struct monad_storage *load(struct start_options *options, const struct monad_ring_info *info)
+static struct monad_storage *load(struct start_options *options, const struct monad_ring_info *info,
+				  struct metrics_room *room)
 {
 	struct kernel_compat compat;
 	struct monad_storage *skel;
@@ -137,7 +156,8 @@ static struct monad_storage *load(struct start_options *options, const struct mo
 	memcpy(skel->rodata->op_of, compat.op_of, sizeof(compat.op_of));
 	memcpy(skel->rodata->flags_of, compat.flags_of, sizeof(compat.flags_of));
 	memcpy(skel->rodata->errno_of, compat.errno_of, sizeof(compat.errno_of));
-	tables_size(skel, &options->sizes);
+	tables_size(skel, &options->sizes, room);
+	warn_of_room(room);
 
 	err = -monad_storage__load(skel);
 	if (err) {
@@ -159,7 +179,8 @@ out:
 }
 
 static int fill_maps(struct start_options *options, const struct monad_ring_info *info,
-		     const char *path, struct monad_storage *skel)
+		     const char *path, const struct metrics_room *room,
+		     struct monad_storage *skel)
 {
 	struct monad_storage_session session = {
 		.ring_id = info->ring_id,
@@ -172,6 +193,9 @@ static int fill_maps(struct start_options *options, const struct monad_ring_info
 		.max_rate = options->max_rate,
 		.attribution = options->attribution,
 		.stacks = options->sizes.stacks,
+		.series = room->series,
+		.series_left_out = room->left_out,
+		.metrics_mib = metrics_room_bytes(room) >> 20,
 	};
 	uint32_t zero = 0;
 	uint8_t one = 1;
@@ -285,6 +309,7 @@ static int start(struct start_options *options)
 {
 	struct monad_ring_info info;
 	struct monad_storage *skel;
+	struct metrics_room room;
 	unsigned int attached;
 	char path[128], text[128];
 	int err;
@@ -305,7 +330,7 @@ static int start(struct start_options *options)
 	}
 	if (bpf_prepare_ring(options->ring, path, sizeof(path), &info))
 		return EXIT_FAILED;
-	skel = load(options, &info);
+	skel = load(options, &info, &room);
 	if (!skel)
 		return EXIT_FAILED;
 
@@ -314,7 +339,7 @@ static int start(struct start_options *options)
 		monad_storage__destroy(skel);
 		return EXIT_FAILED;
 	}
-	err = fill_maps(options, &info, path, skel);
+	err = fill_maps(options, &info, path, &room, skel);
 	if (!err)
 		err = pin_maps(skel);
 	if (!err)

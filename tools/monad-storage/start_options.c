@@ -57,7 +57,8 @@ static const struct argp_option argp_options[] = {
 	  "And by which way through kernel and program, for up to N different ways (4096)", 0 },
 	{ "max-inflight", 'm', "N", 0, "I/Os in flight to keep track of (16384)", 0 },
 	{ "max-series", 's', "N", 0,
-	  "Devices times operations to keep metrics of (by the number of disks)", 0 },
+	  "Devices times operations to keep metrics of, 30 KiB each (by the number of disks, "
+	  "in 64 MiB at most)", 0 },
 	{ "max-cgroups", 'c', "N", 0, "Cgroups to keep totals of (4096)", 0 },
 	{ "config", 'f', "FILE", 0, "Take settings from FILE", 0 },
 	{ "verbose", 'v', NULL, 0, "Say what libbpf says", 0 },
@@ -206,7 +207,7 @@ static bool set(struct start_options *options, const char *setting, const char *
 		{ "max-rate", &options->max_rate, 1, 1000000000 },
 		{ "stacks", &options->sizes.stacks, 16, 1 << 16 },
 		{ "max-inflight", &options->sizes.inflight, 16, 1 << 22 },
-		{ "max-series", &options->sizes.series, 8, 1 << 14 },
+		{ "max-series", &options->sizes.series, 8, MAX_SERIES },
 		{ "max-cgroups", &options->sizes.cgroups, 8, 1 << 20 },
 	};
 

@@ -15,6 +15,7 @@
 #include "table_sizes.h"
 
 #define MAX_DEVICES 1024
+#define MAX_SERIES (1 << 14)
 
 struct slow_limit {
 	uint32_t dev; /* major << 20 | minor */

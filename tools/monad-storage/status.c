@@ -221,6 +221,16 @@ static void print_policy(const struct monad_storage_session *session)
 	puts(". Metrics have all.");
 }
 
+/* Whether there is room for all disks. */
+static void print_room(const struct monad_storage_session *session)
+{
+	if (session->series_left_out)
+		printf("Metrics have room for %u devices and operations in %u MiB, not for the %u "
+		       "there seemed to be: what does not fit is counted as (unknown). Start again "
+		       "with a larger --max-series for more\n", session->series,
+		       session->metrics_mib, session->series + session->series_left_out);
+}
+
 static void print_recording(const struct monad_storage_session *session)
 {
 	char text[HUMAN_LEN], ring[PATH_MAX];
@@ -232,6 +242,7 @@ static void print_recording(const struct monad_storage_session *session)
 	       session->stacks ? ", with stacks" :
 	       session->attribution ? "" : ", without who asked for it");
 	print_policy(session);
+	print_room(session);
 }
 
 /* Whether all is well, before the numbers. */
@@ -350,6 +361,8 @@ static void json_policy(struct json_writer *json, const struct monad_storage_ses
 	json_u64_field(json, "max_rate", session->max_rate);
 	json_bool_field(json, "attribution", session->attribution);
 	json_u64_field(json, "stacks", session->stacks);
+	json_u64_field(json, "max_series", session->series);
+	json_u64_field(json, "series_without_room", session->series_left_out);
 }
 
 static void print_status_json(struct status *status)

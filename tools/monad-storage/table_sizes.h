@@ -3,6 +3,7 @@
 #ifndef MONAD_STORAGE_TABLE_SIZES_H
 #define MONAD_STORAGE_TABLE_SIZES_H
 
+struct metrics_room;
 struct monad_storage;
 
 /* What is to find room; 0: as many as there seem to be. */
@@ -13,7 +14,8 @@ struct table_sizes {
 	unsigned int cgroups;
 };
 
-/* Sizes the maps, and tells the programs; before they are loaded. */
-void tables_size(struct monad_storage *skel, const struct table_sizes *sizes);
+/* Sizes the maps, and tells the programs and the caller (@room); before they are loaded. */
+void tables_size(struct monad_storage *skel, const struct table_sizes *sizes,
+		 struct metrics_room *room);
 
 #endif /* MONAD_STORAGE_TABLE_SIZES_H */

@@ -22,6 +22,9 @@ $(O)/unit/test_storage_heatmap: $(HEATMAP_SRCS)
 $(O)/unit/test_storage_top_table: UNIT_SRCS = tools/monad-storage/top_table.c
 $(O)/unit/test_storage_top_table: tools/monad-storage/top_table.c
 
+$(O)/unit/test_storage_room: UNIT_SRCS = tools/monad-storage/metrics_room.c
+$(O)/unit/test_storage_room: tools/monad-storage/metrics_room.c
+
 $(O)/unit/test_storage_%: tools/testing/unit/test_storage_%.c tools/testing/unit/storage.mk
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -Itools/testing/unit -Itools/monad-storage -Itools/lib -Ibpf \
