@@ -29,6 +29,7 @@ static bool set_device(const struct making *m, Monad__StorageEvent *to)
 	const struct transform_sources *sources = m->sources;
 	Monad__StorageDevice *device;
 	const char *name = NULL;
+	bool another;
 
 	if (!facts->dev_major && !facts->dev_minor)
 		return true;
@@ -41,12 +42,14 @@ static bool set_device(const struct making *m, Monad__StorageEvent *to)
 	device->minor = facts->dev_minor;
 	if (sources && sources->disk_name)
 		name = sources->disk_name(sources->arg, facts->dev_major, facts->dev_minor);
-	/* What it was called then, cut, is better than nothing. */
-	if (name ? !text_set(&device->name, name) :
+	/* Another disk may have the number now. What it was called then may be cut. */
+	another = name && facts->disk[0] &&
+		  strncmp(name, facts->disk, sizeof(facts->disk) - 1) != 0;
+	if (name && !another ? !text_set(&device->name, name) :
 		   !text_set_n(&device->name, facts->disk, sizeof(facts->disk)))
 		return false;
-	if (!sources || !sources->partition || facts->sector == MONAD_STORAGE_NO_SECTOR ||
-	    facts_are_of_call(facts))
+	if (another || !sources || !sources->partition ||
+	    facts->sector == MONAD_STORAGE_NO_SECTOR || facts_are_of_call(facts))
 		return true;
 	return text_set(&device->partition,
 			sources->partition(sources->arg, facts->dev_major, facts->dev_minor,

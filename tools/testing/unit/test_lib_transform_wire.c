@@ -588,6 +588,23 @@ static void test_full_names(void)
 	drop(made);
 }
 
+/* A number that was another disk's when the event was recorded. */
+static void test_number_used_again(void)
+{
+	struct raw_event event = slow_read(MS);
+	Monad__EventWrapper *made;
+
+	snprintf(event.complete.disk, sizeof(event.complete.disk), "nvme1n1");
+	made = make(&sources, &event, MS, NULL);
+	eq_str(made->storage->device->name, "nvme1n1", "the disk it was, not who has its number");
+	ok(!*made->storage->device->partition, "nor a partition of that one");
+	drop(made);
+	memset(event.complete.disk, 0, sizeof(event.complete.disk));
+	made = make(&sources, &event, MS, NULL);
+	eq_str(made->storage->device->name, "sda", "without a name, who has it");
+	drop(made);
+}
+
 int main(void)
 {
 	test_reasons_of_ends();
@@ -603,5 +620,6 @@ int main(void)
 	test_words();
 	test_hostile();
 	test_full_names();
+	test_number_used_again();
 	return done_testing();
 }
