@@ -58,7 +58,7 @@ static void print_remarks(const struct storage_event *event)
 	putchar('\n');
 }
 
-void print_event(const struct storage_event *event, bool all_types)
+void print_event(const struct storage_event *event, const char *disk, bool all_types)
 {
 	const struct monad_storage_complete *c = &event->complete;
 	const struct monad_storage_step *s = &event->step;
@@ -67,18 +67,18 @@ void print_event(const struct storage_event *event, bool all_types)
 	uint64_t sector = complete ? c->sector : s->sector;
 	unsigned int op = complete ? c->op : s->op;
 	char clock[HUMAN_LEN], bytes[HUMAN_LEN], queue[HUMAN_LEN], device[HUMAN_LEN],
-		total[HUMAN_LEN], disk[32], comm[MONAD_STORAGE_COMM_LEN], rwbs[RWBS_LEN];
+		total[HUMAN_LEN], name[32], comm[MONAD_STORAGE_COMM_LEN], rwbs[RWBS_LEN];
 	const char *who = complete ? c->comm : s->comm;
 
-	if (complete && c->disk[0])
-		printable(disk, sizeof(disk), c->disk);
+	if (*disk)
+		printable(name, sizeof(name), disk);
 	else if (event_dev(&event->desc))
-		disk_name(event_dev(&event->desc), disk, sizeof(disk));
+		disk_name(event_dev(&event->desc), name, sizeof(name));
 	else
-		snprintf(disk, sizeof(disk), "-");
+		snprintf(name, sizeof(name), "-");
 	event_rwbs(op, flags, rwbs);
 	printf("%-15s %-15s %7u %-9s ", human_clock(event->desc.record_epoch_nanos, clock),
-	       printable(comm, sizeof(comm), *who ? who : "-"), complete ? c->tgid : s->tgid, disk);
+	       printable(comm, sizeof(comm), *who ? who : "-"), complete ? c->tgid : s->tgid, name);
 	if (all_types)
 		printf("%-14s ", event_type_name(event->desc.event_type));
 	printf("%-12s %-5s ", op_name(op), rwbs);

@@ -8,7 +8,8 @@
 #include "stacks.h"
 
 void print_header(bool all_types);
-void print_event(const struct storage_event *event, bool all_types);
+/* @disk: what event_disk_name() says */
+void print_event(const struct storage_event *event, const char *disk, bool all_types);
 /* @stacks: NULL, or with the stack */
 void print_event_json(struct json_writer *json, const struct storage_event *event,
 		      const struct stacks *stacks);

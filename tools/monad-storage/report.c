@@ -8,6 +8,7 @@
 #include "monad_storage.h"
 #include "period.h"
 #include "report_data.h"
+#include "summary_data.h"
 #include "view.h"
 #include "write_file.h"
 
@@ -74,6 +75,9 @@ void report_add(struct report *report, const struct storage_event *event)
 	point->total_ns = c->flags & MONAD_STORAGE_F_TOTAL_NS ? c->total_ns : 0;
 	point->bytes = c->bytes;
 	point->dev = event_dev(&event->desc);
+	/* Of the same event: what the summary has. */
+	memcpy(point->disk, event_disk_name(&report->summary->disks, event),
+	       sizeof(point->disk));
 	point->op = c->op;
 	point->failed = c->error;
 	if (c->error)

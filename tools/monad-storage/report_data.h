@@ -19,6 +19,7 @@ struct report_point {
 	uint64_t total_ns; /* 0: not known */
 	uint64_t bytes;
 	uint32_t dev;
+	char disk[MONAD_STORAGE_DISK_LEN];
 	uint16_t op;
 	bool failed;
 };

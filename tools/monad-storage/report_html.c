@@ -298,7 +298,7 @@ static void write_disk(FILE *out, const struct report *report, const struct summ
 	for (size_t i = 0; i < report->nr_points; i++) {
 		const struct report_point *p = &report->points[i];
 
-		if (p->dev == of->dev)
+		if (p->dev == of->dev && !strcmp(p->disk, of->disk))
 			heatmap_add(&maps[kind_of(p->op)], p->end_ns, p->total_ns, p->bytes,
 				    p->failed);
 	}
@@ -321,7 +321,8 @@ static void write_pictures(FILE *out, const struct report *report, struct summar
 	char column[HUMAN_LEN];
 
 	for (unsigned int i = 0; i < report->summary->nr_rows; i++) {
-		if (!i || rows[i]->dev != rows[i - 1]->dev)
+		if (!i || rows[i]->dev != rows[i - 1]->dev ||
+		    strcmp(rows[i]->disk, rows[i - 1]->disk) != 0)
 			write_disk(out, report, rows[i], axis);
 	}
 	fprintf(out, "<p class=\"note\">Pictures: each operation when it ended, time (%s) from "

@@ -21,24 +21,27 @@ void summary_free(struct summary *summary)
 	for (unsigned int i = 0; i < summary->nr_rows; i++)
 		free(summary->rows[i]);
 	free(summary->rows);
+	event_disks_free(&summary->disks);
 	free(summary->actors);
 	free(summary);
 }
 
 /* There are few: a handful of operations on as many devices as there are. */
-static struct summary_row *find_row(struct summary *summary, uint32_t dev, unsigned int op,
-				    unsigned int type)
+static struct summary_row *find_row(struct summary *summary, uint32_t dev, const char *disk,
+				    unsigned int op, unsigned int type)
 {
 	bool cache_flush = type == MONAD_STORAGE_FLUSH_COMPLETE;
 	struct summary_row *row;
 
 	for (unsigned int i = 0; i < summary->nr_rows; i++) {
 		row = summary->rows[i];
-		if (row->dev == dev && row->op == op && row->cache_flush == cache_flush)
+		if (row->dev == dev && row->op == op && row->cache_flush == cache_flush &&
+		    !strcmp(row->disk, disk))
 			return row;
 	}
 	row = xcalloc(1, sizeof(*row));
 	row->dev = dev;
+	snprintf(row->disk, sizeof(row->disk), "%s", disk);
 	row->op = op;
 	row->cache_flush = cache_flush;
 	row->bio_based = type == MONAD_STORAGE_BIO_COMPLETE;
@@ -111,9 +114,8 @@ void summary_add(struct summary *summary, const struct storage_event *event)
 
 	if (!event->is_complete)
 		return;
-	row = find_row(summary, DISK_DEV(c->dev_major, c->dev_minor), c->op, type);
-	if (!row->disk[0])
-		memcpy(row->disk, c->disk, sizeof(row->disk));
+	row = find_row(summary, DISK_DEV(c->dev_major, c->dev_minor),
+		       event_disk_name(&summary->disks, event), c->op, type);
 	row->ops++;
 	row->bytes += c->bytes;
 	row->errors += c->error != 0;
@@ -191,13 +193,13 @@ struct summary_actor *summary_sorted_actors(const struct summary *summary)
  * write of no sectors, the device's flush is a flush, passthrough is nothing,
  * and whatever writes and is no discard is a write.
  */
-void summary_diskstats(const struct summary *summary, uint32_t dev, struct diskstats *stats)
+void summary_diskstats(const struct summary *summary, const char *disk, struct diskstats *stats)
 {
 	memset(stats, 0, sizeof(*stats));
 	for (unsigned int i = 0; i < summary->nr_rows; i++) {
 		const struct summary_row *row = summary->rows[i];
 
-		if (row->dev != dev)
+		if (row->bio_based || !row->dev || strcmp(row->disk, disk) != 0)
 			continue;
 		if (row->cache_flush) {
 			stats->flushes += row->counted_ops;

@@ -3,12 +3,13 @@
 #ifndef MONAD_STORAGE_SUMMARY_DATA_H
 #define MONAD_STORAGE_SUMMARY_DATA_H
 
+#include "event_disk.h"
 #include "histogram.h"
 #include "summary.h"
 
 enum phase { PHASE_QUEUE, PHASE_DEVICE, PHASE_TOTAL, PHASES };
 
-/* Operations of one kind on one device. */
+/* Operations of one kind on one device: its number and its name tell which. */
 struct summary_row {
 	uint32_t dev;
 	char disk[MONAD_STORAGE_DISK_LEN];
@@ -40,6 +41,7 @@ struct summary_actor {
 struct summary {
 	struct summary_row **rows;
 	unsigned int nr_rows;
+	struct event_disks disks;
 	struct summary_actor *actors; /* hash table with open addressing */
 	unsigned int nr_actors;
 	unsigned int actors_size; /* a power of two */
@@ -59,6 +61,6 @@ struct diskstats {
 	uint64_t flushes;
 };
 
-void summary_diskstats(const struct summary *summary, uint32_t dev, struct diskstats *stats);
+void summary_diskstats(const struct summary *summary, const char *disk, struct diskstats *stats);
 
 #endif /* MONAD_STORAGE_SUMMARY_DATA_H */

@@ -232,7 +232,7 @@ static void json_diskstats(struct json_writer *json, const struct summary *summa
 {
 	struct diskstats stats;
 
-	summary_diskstats(summary, row->dev, &stats);
+	summary_diskstats(summary, row->disk, &stats);
 	json_key(json, row->disk);
 	json_begin_object(json);
 	json_u64_field(json, "reads", stats.reads);
@@ -265,7 +265,7 @@ void summary_print_json(struct json_writer *json, const struct summary *summary,
 	json_begin_object(json);
 	for (unsigned int i = 0; i < summary->nr_rows; i++) {
 		if (!rows[i]->bio_based && rows[i]->dev &&
-		    (!i || rows[i]->dev != rows[i - 1]->dev))
+		    (!i || strcmp(rows[i]->disk, rows[i - 1]->disk) != 0))
 			json_diskstats(json, summary, rows[i]);
 	}
 	json_end_object(json);

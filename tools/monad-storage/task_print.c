@@ -90,7 +90,7 @@ void task_print_event(struct json_writer *json, enum task_kind kind,
 	if (!event->is_call && json)
 		print_event_json(json, &event->block, NULL);
 	else if (!event->is_call)
-		print_event(&event->block, false);
+		print_event(&event->block, event->block.complete.disk, false);
 	else if (json)
 		print_call_json(json, kind, &event->desc, &event->call);
 	else

@@ -43,6 +43,7 @@ int view_open(struct view *view)
 void view_close(struct view *view)
 {
 	stacks_free(view->stacks);
+	event_disks_free(&view->disks);
 	reader_close(&view->reader);
 }
 
@@ -78,7 +79,7 @@ void view_print(struct view *view, const struct storage_event *event)
 		print_event_json(&view->writer, event, view->stacks);
 		return;
 	}
-	print_event(event, view->filter.all_types);
+	print_event(event, event_disk_name(&view->disks, event), view->filter.all_types);
 	if (view->stacks)
 		stacks_print(view->stacks, event);
 }

@@ -5,6 +5,7 @@
 
 #include <argp.h>
 
+#include "event_disk.h"
 #include "filter.h"
 #include "json_writer.h"
 #include "reader.h"
@@ -16,6 +17,7 @@ struct view {
 	bool json;
 	struct json_writer writer; /* if json */
 	struct reader reader;
+	struct event_disks disks;
 	bool with_stacks;
 	struct stacks *stacks; /* of the ring, if with_stacks */
 };

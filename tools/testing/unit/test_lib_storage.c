@@ -179,6 +179,24 @@ static void test_disks(void)
 	eq_int(run("$T replay -r ./small -d /dev/null 2>&1"), 1, "no block device");
 }
 
+/* 8:0 was sdx, then cciss!c9d9, then sdx again. */
+static void test_number_used_again(void)
+{
+	eq_int(run("$T replay -r ./small --summary --json"), 0, "a number with two disks");
+	ok(strstr(output, "\"disk\": \"sdx\",") && strstr(output, "\"ops\": 9,"),
+	   "one had 9 reads");
+	ok(strstr(output, "\"disk\": \"cciss!c9d9\",") && strstr(output, "\"ops\": 1,"),
+	   "the other one had one");
+	eq_int(count("\"dev\": \"8:0\""), 2, "two rows");
+	eq_int(count("\"reads\": "), 2, "and two disks in diskstats");
+	run("$T replay -r ./small --summary");
+	ok(strstr(output, "\nsdx ") && strstr(output, "\ncciss!c9d9 "), "in a table, too");
+	eq_int(run("rm -f page && $T report -r ./small page && grep -c '<h2>sdx' page && "
+		   "grep -c '<h2>cciss!c9d9' page"), 0, "a report has pictures of each");
+	run("$T replay -r ./steps --all");
+	ok(count(" cciss!c9d9 ") == 2, "a step has the name of the end before it");
+}
+
 static void test_terminal(void)
 {
 	static const char *const commands[] = {
@@ -287,6 +305,7 @@ int main(int argc, char **argv)
 	test_losses();
 	test_clock();
 	test_disks();
+	test_number_used_again();
 	test_terminal();
 	test_output();
 	test_blktrace();
