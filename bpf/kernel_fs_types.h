@@ -51,7 +51,12 @@ struct file {
 	struct inode *f_inode;
 };
 
+struct kobject {
+	const char *name;
+};
+
 struct device {
+	struct kobject kobj; /* of a disk, its name */
 	u32 devt;
 };
 

@@ -51,6 +51,7 @@ struct gendisk {
 	int major;
 	int first_minor;
 	char disk_name[32];
+	u64 diskseq; /* since 5.15 */
 	const struct block_device_operations *fops;
 };
 

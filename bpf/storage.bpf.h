@@ -88,12 +88,12 @@ struct {
 	__type(value, struct monad_storage_counters);
 } counters SEC(".maps");
 
-/* Devices to record, major << 20 | minor, when only some are. */
+/* Devices to record, major << 20 | minor, when only some are, and what they are called. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
 	__type(key, u32);
-	__type(value, u8);
+	__type(value, struct monad_storage_disk_name);
 } devices SEC(".maps");
 
 /* Read by "monad-storage status", written before the programs are attached. */
@@ -121,9 +121,43 @@ static __always_inline u32 disk_dev(struct gendisk *disk)
 	return disk ? (u32)disk->major << 20 | disk->first_minor : 0;
 }
 
-static __always_inline bool wanted(u32 dev)
+static __always_inline void copy_name(struct monad_storage_disk_name *to, struct gendisk *disk)
 {
-	return !filter_devices || bpf_map_lookup_elem(&devices, &dev);
+	const u64 *word = (const u64 *)disk->disk_name;
+
+	bool ended = false;
+	int i;
+
+#pragma clang loop unroll(full)
+	for (i = 0; i < 4; i++)
+		to->word[i] = ended ? 0 : monad_storage_name_word(word[i], &ended);
+}
+
+/*
+ * Another disk that has the number now is not the one that was asked for. @name: NULL where
+ * it is not known.
+ */
+static __always_inline bool is_asked_for(u32 dev, const struct monad_storage_disk_name *name)
+{
+	const struct monad_storage_disk_name *asked = bpf_map_lookup_elem(&devices, &dev);
+
+	if (!asked)
+		return false;
+	return !name || !asked->word[0] ||
+	       (name->word[0] == asked->word[0] && name->word[1] == asked->word[1] &&
+		name->word[2] == asked->word[2] && name->word[3] == asked->word[3]);
+}
+
+static __always_inline bool wanted(u32 dev, struct gendisk *disk)
+{
+	struct monad_storage_disk_name name;
+
+	if (!filter_devices)
+		return true;
+	if (!disk)
+		return is_asked_for(dev, NULL);
+	copy_name(&name, disk);
+	return is_asked_for(dev, &name);
 }
 
 static __always_inline u32 op_from(u32 opf)

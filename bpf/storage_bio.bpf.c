@@ -26,7 +26,7 @@ int BPF_PROG(storage_bio_queue, struct bio *bio)
 	if (!disk->fops->submit_bio)
 		return 0;
 	dev = disk_dev(disk);
-	if (!wanted(dev))
+	if (!wanted(dev, disk))
 		return 0;
 	io = keep_bio(object_key(bio), &p);
 	if (io && p.found)
@@ -69,7 +69,7 @@ int BPF_PROG(storage_bio_complete, void *q, struct bio *bio)
 	known = io;
 	if (!io) {
 		orphan.dev = disk_dev(disk);
-		if (!wanted(orphan.dev))
+		if (!wanted(orphan.dev, disk))
 			return 0;
 		if (bio_chain_endio && (u64)bio->bi_end_io == bio_chain_endio) {
 			count(MONAD_STORAGE_BIO_PARTS);

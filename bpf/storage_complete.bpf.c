@@ -80,7 +80,7 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 	known = io;
 	if (!io) {
 		orphan.dev = disk_dev(disk);
-		if (!wanted(orphan.dev))
+		if (!wanted(orphan.dev, disk))
 			return 0;
 		op = op_from(rq->cmd_flags);
 		init_orphan(&orphan, rq, op);

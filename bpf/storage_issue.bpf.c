@@ -62,7 +62,7 @@ int BPF_PROG(storage_rq_issue, struct request *rq)
 		io = move(rq, io, &p);
 	if (!io) {
 		dev = disk_dev(rq->q->disk);
-		if (!wanted(dev))
+		if (!wanted(dev, rq->q->disk))
 			return 0;
 		io = keep_rq(rq, &p);
 		if (!io)

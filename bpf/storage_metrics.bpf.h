@@ -29,6 +29,17 @@ TABLE_MAP(series_keys, struct monad_storage_bucket);
 TABLE_MAP(series, struct monad_storage_series);
 TABLE_MAP(metrics, struct monad_storage_metrics);
 
+/*
+ * By number, bits of the name of the disk that had its first I/O of some kind last: for
+ * what ends without its disk.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u32);
+	__type(value, u32);
+} latest_names SEC(".maps");
+
 TABLE_MAP(cgroup_keys, struct monad_storage_bucket);
 TABLE_MAP(cgroups, struct monad_storage_cgroup);
 
@@ -45,8 +56,13 @@ static __always_inline u32 shard_of(u32 index)
 	return index * shards + (bpf_get_smp_processor_id() & (shards - 1));
 }
 
-/* The first I/O of its kind on a device has ended. */
-static __always_inline u32 new_series(u64 key, struct gendisk *disk)
+/*
+ * The first I/O of its kind on a device has ended. @bits: of the name that is in the key;
+ * @name, @disk: NULL where they are not known.
+ */
+static __always_inline u32 new_series(u64 key, u32 dev, u32 bits,
+				      const struct monad_storage_disk_name *name,
+				      struct gendisk *disk)
 {
 	struct monad_storage_series *new;
 	struct place p;
@@ -57,22 +73,61 @@ static __always_inline u32 new_series(u64 key, struct gendisk *disk)
 		return nr_series;
 	}
 	new = bpf_map_lookup_elem(&series, &p.index);
-	if (new && disk) {
-		bpf_probe_read_kernel_str(new->disk, sizeof(new->disk), disk->disk_name);
+	if (!new || !name)
+		return p.index;
+	new->disk = *name;
+	bpf_map_update_elem(&latest_names, &dev, &bits, BPF_ANY);
+	if (disk) {
 		new->bio_based = !!disk->fops->submit_bio;
+		if (bpf_core_field_exists(disk->diskseq))
+			new->diskseq = disk->diskseq;
 	}
 	return p.index;
 }
 
-static __always_inline struct monad_storage_metrics *metrics_of(u32 dev, u32 op,
-								struct gendisk *disk)
+/*
+ * The place in the table of the series of a disk with that number and name, nr_series when
+ * there is no room for it. Where the name is not known (@name is NULL), it is the latest
+ * disk of that number.
+ */
+static __always_inline u32 find_series_of(u32 dev, u32 op,
+					  const struct monad_storage_disk_name *name,
+					  struct gendisk *disk)
 {
-	u64 key = MONAD_STORAGE_SERIES_KEY(dev, op);
+	u32 bits = 0, *latest;
 	struct place p;
-	u32 index;
+	u64 key;
 
+	if (name) {
+		bits = monad_storage_name_bits(name->word);
+	} else {
+		latest = bpf_map_lookup_elem(&latest_names, &dev);
+		if (latest)
+			bits = *latest;
+	}
+	key = MONAD_STORAGE_SERIES_KEY(dev, bits, op);
 	table_find(&series_keys, series_shift, key, &p);
-	index = shard_of(p.index == TABLE_NONE ? new_series(key, disk) : p.index);
+	return p.index == TABLE_NONE ? new_series(key, dev, bits, name, disk) : p.index;
+}
+
+/*
+ * The same, of I/O that came with @disk. That need not be @dev: there may be none any more,
+ * a bio was passed on to it, or a request's address is used again for it.
+ */
+static __always_inline u32 find_series(u32 dev, u32 op, struct gendisk *disk)
+{
+	struct monad_storage_disk_name name;
+
+	if (!disk || disk_dev(disk) != dev)
+		return find_series_of(dev, op, NULL, NULL);
+	copy_name(&name, disk);
+	return find_series_of(dev, op, &name, disk);
+}
+
+static __always_inline struct monad_storage_metrics *metrics_of(u32 series_nr)
+{
+	u32 index = shard_of(series_nr);
+
 	return bpf_map_lookup_elem(&metrics, &index);
 }
 
@@ -87,12 +142,14 @@ static __always_inline void add_time(struct monad_storage_metrics *m,
 	add(&m->sum_ns[phase], ns);
 }
 
-static __always_inline void count_error(u32 dev, u32 op, u32 error)
+static __always_inline void count_error(u32 series_nr, u32 error)
 {
-	struct place p;
+	struct place p = { .index = TABLE_NONE };
 	uint64_t *n;
 
-	table_claim(&error_keys, error_shift, MONAD_STORAGE_ERROR_KEY(dev, op, error), &p);
+	if (series_nr != nr_series)
+		table_claim(&error_keys, error_shift, MONAD_STORAGE_ERROR_KEY(series_nr, error),
+			    &p);
 	if (p.index == TABLE_NONE)
 		p.index = nr_errors;
 	n = bpf_map_lookup_elem(&errors, &p.index);
@@ -132,7 +189,8 @@ static __always_inline void measure_cgroup(const struct monad_storage_io *io,
 static __always_inline void measure(const struct monad_storage_io *io, u32 op,
 				    const struct io_times *t, struct gendisk *disk)
 {
-	struct monad_storage_metrics *m = metrics_of(io->dev, op, disk);
+	u32 series_nr = find_series(io->dev, op, disk);
+	struct monad_storage_metrics *m = metrics_of(series_nr);
 
 	if (m) {
 		add(&m->ops, 1);
@@ -155,7 +213,7 @@ static __always_inline void measure(const struct monad_storage_io *io, u32 op,
 			add(&m->errors, 1);
 	}
 	if (io->error)
-		count_error(io->dev, op, io->error);
+		count_error(series_nr, io->error);
 	if (op != MONAD_STORAGE_OP_CACHE_FLUSH)
 		measure_cgroup(io, t);
 }
@@ -164,7 +222,7 @@ static __always_inline void measure(const struct monad_storage_io *io, u32 op,
 static __always_inline void measure_merge(const struct monad_storage_io *io,
 					  struct gendisk *disk)
 {
-	struct monad_storage_metrics *m = metrics_of(io->dev, io->op, disk);
+	struct monad_storage_metrics *m = metrics_of(find_series(io->dev, io->op, disk));
 
 	if (m)
 		add(&m->merged, 1);

@@ -35,7 +35,7 @@ int BPF_PROG(storage_io_start, struct request *rq)
 	struct monad_storage_io *io;
 	struct place p;
 
-	if (!wanted(dev))
+	if (!wanted(dev, disk))
 		return 0;
 	io = keep_rq(rq, &p);
 	if (io && p.found && rq_must_have_ended(io))
@@ -48,10 +48,11 @@ int BPF_PROG(storage_io_start, struct request *rq)
 SEC("tp_btf/block_getrq")
 int BPF_PROG(storage_getrq, struct bio *bio)
 {
-	u32 dev = disk_dev(bio->bi_bdev->bd_disk);
+	struct gendisk *disk = bio->bi_bdev->bd_disk;
+	u32 dev = disk_dev(disk);
 	struct place p;
 
-	if (wanted(dev))
+	if (wanted(dev, disk))
 		start(ctx, keep_bio(rq_bio_key(bio), &p), dev, bio, bio->bi_opf,
 		      bio->bi_iter.bi_sector, bio->bi_iter.bi_size);
 	return 0;

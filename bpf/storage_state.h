@@ -7,6 +7,8 @@
 #ifndef MONAD_STORAGE_STATE_H
 #define MONAD_STORAGE_STATE_H
 
+#include <stdbool.h>
+
 #include <monad/storage_event.h>
 
 /* Where an I/O is. */
@@ -152,14 +154,70 @@ struct monad_storage_metrics {
  */
 #define MONAD_STORAGE_OP_THROTTLE (MONAD_STORAGE_OP_COUNT + 1)
 
-/* Keys of "series_keys": never 0, whatever the device and operation. */
-#define MONAD_STORAGE_SERIES_KEY(dev, op) (1ULL << 63 | (uint64_t)(dev) << 8 | (op))
+/* What the kernel calls a disk, with zeros behind it; none at all: any disk. */
+struct monad_storage_disk_name {
+	union {
+		char text[32];
+		uint64_t word[4];
+	};
+};
+
+/*
+ * Numbers of disks are used again, by others: a disk is told by its number and its name.
+ * Not by its diskseq, which is another one after each change of the medium, as each
+ * losetup is one: a table from which nothing is removed would fill up.
+ */
+#define MONAD_STORAGE_NAME_BITS 22
+
+/*
+ * A word of a name up to the byte 0 that ends it, as it is in memory, and zeros for what is
+ * behind that: sd and virtio_blk leave something there. @ended: that byte was found.
+ */
+static inline uint64_t monad_storage_name_word(uint64_t word, bool *ended)
+{
+	const uint64_t ones = 0x0101010101010101ULL;
+	uint64_t zero;
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	/* The lowest of the bits it sets is the highest one of the first byte that is 0. */
+	zero = (word - ones) & ~word & ones << 7;
+	*ended = zero;
+	if (zero)
+		word &= ((zero & -zero) >> 7) - 1;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
+/* So many bits that stand for a name, and are never all 0. */
+static inline uint32_t monad_storage_name_bits(const uint64_t *word)
+{
+	/* odd, and without a pattern: 2^64 / golden ratio, and so on */
+	uint64_t hash = word[0] * 0x9e3779b97f4a7c15ULL + word[1] * 0xc2b2ae3d27d4eb4fULL +
+			word[2] * 0x165667b19e3779f9ULL + word[3] * 0xd6e8feb86659fd93ULL;
+
+	return (uint32_t)(hash >> (64 - MONAD_STORAGE_NAME_BITS)) | 1;
+}
+
+/* Keys of "series_keys": never 0. @name: bits of the name, or 0 where it is not known. */
+#define MONAD_STORAGE_SERIES_KEY(dev, name, op) \
+	(1ULL << 63 | (uint64_t)(name) << 40 | (uint64_t)(dev) << 8 | (op))
 #define MONAD_STORAGE_SERIES_DEV(key) ((uint32_t)((key) >> 8))
 #define MONAD_STORAGE_SERIES_OP(key) ((uint32_t)(key) & 0xff)
+/* Device and name: the same for all operations of a disk. */
+#define MONAD_STORAGE_SERIES_DISK(key) ((key) >> 8)
+#define MONAD_STORAGE_SERIES_NAME(key) ((uint32_t)((key) >> 40) & 0x3fffff)
 
-/* What a device was called when its first I/O ended: the entries of "series_keys". */
+/*
+ * Which device a series is of: the entries of "series_keys". One whose first I/O ended
+ * without its disk has no name: another of the same MONAD_STORAGE_SERIES_DISK() may.
+ */
 struct monad_storage_series {
-	char disk[32];
+	struct monad_storage_disk_name disk;
+	uint64_t diskseq;   /* when its first I/O ended: larger ones are newer; 0: not known */
 	uint32_t bio_based; /* takes bios, has no requests */
 	uint32_t reserved;
 };
@@ -200,10 +258,11 @@ struct monad_storage_cgroup {
 #define MONAD_STORAGE_CGROUP_WORDS (sizeof(struct monad_storage_cgroup) / 8)
 
 /* Errors by what they were: keys of "error_keys", whose entries are counts. */
-#define MONAD_STORAGE_ERROR_KEY(dev, op, error) \
-	(1ULL << 63 | (uint64_t)(error) << 40 | (uint64_t)(dev) << 8 | (op))
-#define MONAD_STORAGE_ERROR_ERRNO(key) ((uint32_t)((key) >> 40) & 0xffff)
-/* device and operation as of MONAD_STORAGE_SERIES_KEY */
+#define MONAD_STORAGE_ERROR_KEY(series, error) \
+	(1ULL << 63 | (uint64_t)(series) << 16 | (error))
+#define MONAD_STORAGE_ERROR_ERRNO(key) ((uint32_t)(key) & 0xffff)
+/* the place in the table of series, which has device and operation */
+#define MONAD_STORAGE_ERROR_SERIES(key) ((uint32_t)((key) >> 16))
 
 /* What becomes an event. */
 enum monad_storage_events {

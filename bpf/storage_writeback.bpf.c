@@ -21,11 +21,16 @@ static __always_inline int throttled(struct bdi_writeback *wb, u64 dirtied, s64 
 {
 	struct device *owner = wb->bdi->owner;
 	u32 dev = owner ? owner->devt : 0;
+	struct monad_storage_disk_name name = {};
 	struct monad_storage_metrics *m;
 
-	if (pause <= 0 || !wanted(dev))
+	if (pause <= 0)
 		return 0;
-	m = metrics_of(dev, MONAD_STORAGE_OP_THROTTLE, NULL);
+	if (owner)
+		bpf_probe_read_kernel_str(name.text, sizeof(name.text), owner->kobj.name);
+	if (filter_devices && !is_asked_for(dev, &name))
+		return 0;
+	m = metrics_of(find_series_of(dev, MONAD_STORAGE_OP_THROTTLE, owner ? &name : NULL, NULL));
 	if (m) {
 		add(&m->ops, 1);
 		add(&m->bytes, dirtied * page_size);

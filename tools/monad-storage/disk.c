@@ -50,6 +50,13 @@ static bool parse_dev(const char *text, unsigned int *major, unsigned int *minor
 	return sscanf(text, "%u:%u%n", major, minor, &end) == 2 && !text[end];
 }
 
+bool disk_is_number(const char *name)
+{
+	unsigned int major, minor;
+
+	return parse_dev(name, &major, &minor);
+}
+
 enum disk_found disk_find(const char *name, uint32_t *dev)
 {
 	unsigned int major, minor;
@@ -132,17 +139,45 @@ bool disk_there(uint32_t dev)
 	return !access(path, F_OK);
 }
 
-void disk_name(uint32_t dev, char *name, size_t size)
+bool disk_sysfs_name(uint32_t dev, char *name, size_t size)
 {
 	char path[64], link[PATH_MAX];
 	ssize_t length;
 
 	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", dev >> 20, dev & 0xfffff);
 	length = readlink(path, link, sizeof(link) - 1);
-	if (length <= 0) {
-		snprintf(name, size, "%u:%u", dev >> 20, dev & 0xfffff);
-		return;
-	}
+	if (length <= 0)
+		return false;
 	link[length] = '\0';
-	printable(name, size, basename(link));
+	snprintf(name, size, "%s", basename(link));
+	return true;
+}
+
+bool disk_by_sysfs_name(const char *name, uint32_t *dev)
+{
+	unsigned int major, minor;
+	char path[PATH_MAX];
+	FILE *file;
+	int fields;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/dev", name);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	fields = fscanf(file, "%u:%u", &major, &minor);
+	fclose(file);
+	if (fields != 2)
+		return false;
+	*dev = DISK_DEV(major, minor);
+	return true;
+}
+
+void disk_name(uint32_t dev, char *name, size_t size)
+{
+	char there[NAME_MAX + 1];
+
+	if (disk_sysfs_name(dev, there, sizeof(there)))
+		printable(name, size, there);
+	else
+		snprintf(name, size, "%u:%u", dev >> 20, dev & 0xfffff);
 }

@@ -23,6 +23,9 @@ enum disk_found {
  */
 enum disk_found disk_find(const char *name, uint32_t *dev);
 
+/* Whether @name is "8:0", a number, and no name. */
+bool disk_is_number(const char *name);
+
 /* The partitions of a whole disk, at most @max; how many there are. */
 unsigned int disk_partitions(uint32_t dev, uint32_t *partitions, unsigned int max);
 
@@ -31,6 +34,12 @@ void disk_event_name(const char *name, char *event_name, size_t size);
 
 /* Is there one of that number? */
 bool disk_there(uint32_t dev);
+
+/* What /sys/block calls the disk of that number; false where there is none. */
+bool disk_sysfs_name(uint32_t dev, char *name, size_t size);
+
+/* The number of the disk that /sys/block calls so, as disk_sysfs_name() has it. */
+bool disk_by_sysfs_name(const char *name, uint32_t *dev);
 
 /* Writes the name of a disk, or "major:minor" when there is none (any more); printable. */
 void disk_name(uint32_t dev, char *name, size_t size);

@@ -46,16 +46,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* What a disk is called, among the series. */
-static const char *disk_of(const struct metrics *metrics, uint32_t dev)
-{
-	for (size_t i = 0; i < metrics->nr_series; i++) {
-		if (metrics->series[i].dev == dev)
-			return metrics->series[i].disk;
-	}
-	return "unknown";
-}
-
 static bool in_trouble(const struct metrics_series *s)
 {
 	return s->sum.timeouts || s->sum.partials || s->sum.requeues_issued ||
@@ -68,13 +58,12 @@ static unsigned int print_errors(const struct errors *errors, const struct metri
 
 	for (size_t i = 0; i < metrics->nr_errors; i++) {
 		const struct metrics_error *e = &metrics->errors[i];
-		const char *disk = disk_of(metrics, e->dev);
 
-		if (!series_filter(&errors->filter, e->dev, disk, e->op))
+		if (!series_filter(&errors->filter, e->dev, e->disk, e->op))
 			continue;
 		if (!rows++)
 			printf("%-10s %-12s %-14s %9s  %s\n", "DISK", "OP", "ERROR", "COUNT", "");
-		printf("%-10s %-12s %-14s %9" PRIu64 "  %s\n", disk, metrics_op_name(e->op),
+		printf("%-10s %-12s %-14s %9" PRIu64 "  %s\n", e->disk, metrics_op_name(e->op),
 		       errno_name(e->error), e->count, strerror((int)e->error));
 	}
 	return rows;
@@ -125,12 +114,11 @@ static void print_json(const struct errors *errors, const struct metrics *metric
 	json_begin_array(&json);
 	for (size_t i = 0; i < metrics->nr_errors; i++) {
 		const struct metrics_error *e = &metrics->errors[i];
-		const char *disk = disk_of(metrics, e->dev);
 
-		if (!series_filter(&errors->filter, e->dev, disk, e->op))
+		if (!series_filter(&errors->filter, e->dev, e->disk, e->op))
 			continue;
 		json_begin_object(&json);
-		json_string_field(&json, "disk", disk);
+		json_string_field(&json, "disk", e->disk);
 		json_string_field(&json, "op", metrics_op_name(e->op));
 		json_string_field(&json, "error", errno_name(e->error));
 		json_u64_field(&json, "errno", e->error);

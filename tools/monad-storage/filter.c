@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +26,18 @@ static const struct argp_option options[] = {
 
 static void add_disk(struct filter *filter, const char *name)
 {
+	char given[NAME_MAX + 1];
+
 	switch (disk_find(name, &filter->devs[filter->nr_devs])) {
 	case DISK_GONE_NUMBER:
 		warning("there is no disk %s now: looking for events of one that was", name);
 		filter->nr_devs++;
 		return;
 	case DISK_FOUND:
+		if (!disk_is_number(name) &&
+		    disk_sysfs_name(filter->devs[filter->nr_devs], given, sizeof(given)))
+			disk_event_name(given, filter->dev_names[filter->nr_devs],
+					sizeof(filter->dev_names[0]));
 		filter->nr_devs++;
 		return;
 	case DISK_GONE:
@@ -137,13 +144,37 @@ static bool is_named(struct filter *filter, const struct storage_event *event)
 	return false;
 }
 
+/*
+ * Of a disk that is there. What has no name is of the one that the latest end with that
+ * number was of.
+ */
+static bool is_there(struct filter *filter, const struct storage_event *event)
+{
+	uint32_t dev = event_dev(&event->desc);
+	char name[MONAD_STORAGE_DISK_LEN];
+	bool found = false;
+
+	for (unsigned int i = 0; i < filter->nr_devs; i++) {
+		if (filter->devs[i] != dev)
+			continue;
+		if (event->is_complete && event->complete.disk[0] && filter->dev_names[i][0]) {
+			disk_event_name(event->complete.disk, name, sizeof(name));
+			filter->other_disk[i] = strcmp(filter->dev_names[i], name) != 0;
+		}
+		found |= !filter->other_disk[i];
+	}
+	return found;
+}
+
 bool filter_event(struct filter *filter, const struct storage_event *event)
 {
 	uint32_t tgid = event->is_complete ? event->complete.tgid : event->step.tgid;
 	uint32_t pid = event->is_complete ? event->complete.pid : event->step.pid;
 
-	if (filter->nr_names && !is_named(filter, event) &&
-	    !has_dev(filter->devs, filter->nr_devs, event_dev(&event->desc)))
+	bool there = is_there(filter, event);
+
+	if ((filter->nr_names || filter->nr_devs) && !there &&
+	    !(filter->nr_names && is_named(filter, event)))
 		return false;
 	if (!filter->nr_pids)
 		return true;

@@ -17,6 +17,9 @@ struct filter {
 	bool errors;
 	uint64_t min_latency_ns;
 	uint32_t devs[FILTER_MAX];
+	/* what each is called, if it was not given by its number: others had that before */
+	char dev_names[FILTER_MAX][MONAD_STORAGE_DISK_LEN];
+	bool other_disk[FILTER_MAX]; /* the latest end with that number was another's */
 	unsigned int nr_devs;
 	/* Disks that are gone; the device numbers that events with those names have */
 	char names[FILTER_MAX][MONAD_STORAGE_DISK_LEN];

@@ -17,29 +17,128 @@ const char *metrics_op_name(uint32_t op)
 	return op == MONAD_STORAGE_OP_CACHE_FLUSH ? "cache_flush" : op_name(op);
 }
 
-/* The disk's name of today, so that it is the one other tools show. */
-static void name_disk(struct metrics_series *s, const char *noted)
-{
-	char number[32];
+/* What the maps have of a series: its place in them is its place here. */
+struct noted {
+	uint64_t key; /* 0: there is none here */
+	struct metrics_series *to; /* what it is added to */
+	char disk[32];
+	uint64_t diskseq;
+	bool bio_based;
+};
 
-	if (!s->dev) {
-		snprintf(s->disk, sizeof(s->disk), "none");
-		return;
+/* As sysfs has it, which knows no "/", and printable. */
+static void take_name(char *to, size_t size, const struct monad_storage_disk_name *name)
+{
+	char text[sizeof(name->text)];
+
+	memcpy(text, name->text, sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	for (char *p = text; *p; p++) {
+		if (*p == '/')
+			*p = '!';
 	}
-	disk_name(s->dev, s->disk, sizeof(s->disk));
-	snprintf(number, sizeof(number), "%u:%u", s->dev >> 20, s->dev & 0xfffff);
-	if (!strcmp(s->disk, number) && *noted)
-		printable(s->disk, sizeof(s->disk), noted);
+	printable(to, size, text);
 }
 
-static int compare_series(const void *a, const void *b)
+/*
+ * Series that began without their disk have the name of another one of it. What never came
+ * with a disk is a number's: no disk that has it today need be the one.
+ */
+static void name_nameless(struct noted *noted, size_t nr)
 {
-	const struct metrics_series *x = a, *y = b;
+	for (size_t i = 0; i < nr; i++) {
+		struct noted *n = &noted[i];
+		uint32_t dev = MONAD_STORAGE_SERIES_DEV(n->key);
+
+		if (!n->key || *n->disk)
+			continue;
+		for (size_t k = 0; k < nr && !*n->disk; k++) {
+			const struct noted *of = &noted[k];
+
+			if (*of->disk && MONAD_STORAGE_SERIES_NAME(n->key) &&
+			    MONAD_STORAGE_SERIES_DISK(of->key) ==
+				    MONAD_STORAGE_SERIES_DISK(n->key)) {
+				memcpy(n->disk, of->disk, sizeof(n->disk));
+				n->bio_based = of->bio_based;
+			}
+		}
+		if (!*n->disk && !dev)
+			snprintf(n->disk, sizeof(n->disk), "none");
+		else if (!*n->disk)
+			snprintf(n->disk, sizeof(n->disk), "%u:%u", dev >> 20, dev & 0xfffff);
+	}
+}
+
+static int compare_noted(const void *a, const void *b)
+{
+	const struct noted *x = *(const struct noted *const *)a;
+	const struct noted *y = *(const struct noted *const *)b;
 	int diff = strverscmp(x->disk, y->disk);
 
 	if (!diff)
-		diff = (x->dev > y->dev) - (x->dev < y->dev);
-	return diff ? diff : (int)x->op - (int)y->op;
+		diff = strcmp(x->disk, y->disk);
+	if (!diff)
+		diff = (int)MONAD_STORAGE_SERIES_OP(x->key) - (int)MONAD_STORAGE_SERIES_OP(y->key);
+	return diff ? diff : (x->diskseq > y->diskseq) - (x->diskseq < y->diskseq);
+}
+
+static bool is_called(uint32_t dev, const char *disk)
+{
+	char name[sizeof(((struct noted *)NULL)->disk)];
+
+	disk_name(dev, name, sizeof(name));
+	return !strcmp(name, disk);
+}
+
+static void add_words(void *to, const void *from, size_t size)
+{
+	const uint64_t *what = from;
+	uint64_t *sum = to;
+
+	for (size_t i = 0; i < size / sizeof(*sum); i++)
+		sum[i] += what[i];
+}
+
+/*
+ * A disk that went and came back under its name, with another number, is one; what another
+ * with its number had is not among it.
+ */
+static void fold_series(struct metrics *metrics, struct noted *all, size_t nr,
+			const struct table *counters)
+{
+	struct noted **order = xcalloc(nr + 1, sizeof(*order));
+	struct monad_storage_metrics sum;
+	size_t used = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (all[i].key)
+			order[used++] = &all[i];
+	}
+	if (used)
+		qsort(order, used, sizeof(*order), compare_noted);
+	metrics->series = xcalloc(used + 1, sizeof(*metrics->series));
+	for (size_t i = 0; i < used; i++) {
+		const uint32_t dev = MONAD_STORAGE_SERIES_DEV(order[i]->key);
+		const uint32_t op = MONAD_STORAGE_SERIES_OP(order[i]->key);
+		struct metrics_series *s = &metrics->series[metrics->nr_series];
+
+		if (metrics->nr_series && s[-1].op == op && !strcmp(s[-1].disk, order[i]->disk)) {
+			s--;
+		} else {
+			metrics->nr_series++;
+			memcpy(s->disk, order[i]->disk, sizeof(s->disk));
+			s->op = op;
+			s->dev = dev;
+		}
+		if (s->dev != dev && !is_called(s->dev, s->disk))
+			s->dev = dev;
+		s->diskseq = order[i]->diskseq;
+		s->bio_based |= order[i]->bio_based;
+		table_sum(counters, order[i] - all, &sum);
+		add_words(&s->sum, &sum, sizeof(sum));
+		order[i]->to = s;
+	}
+	free(order);
 }
 
 /* What is no operation is kept apart. */
@@ -57,46 +156,42 @@ static void part_throttles(struct metrics *metrics)
 	metrics->nr_series = kept;
 }
 
-static int read_series(struct metrics *metrics, unsigned int shards)
+/* @noted: of all places in the table, of which there are @nr; free() it. */
+static int read_series(struct metrics *metrics, unsigned int shards, struct noted **noted,
+		       size_t *nr)
 {
 	struct table series = {}, counters = {};
-	size_t at = 0, room = 0;
+	size_t at = 0;
 	uint64_t key;
 	int err;
 
+	*noted = NULL;
+	*nr = 0;
 	err = table_open(&series, "series_keys", "series", sizeof(struct monad_storage_series), 1);
 	if (!err)
 		err = table_open(&counters, "series_keys", "metrics",
 				 sizeof(struct monad_storage_metrics), shards);
 	if (!err && !counters.behind)
 		err = -EPROTO;
-	while (!err && (key = table_next(&counters, &at))) {
-		const struct monad_storage_series *noted = table_entry(&series, at - 1);
-		char name[sizeof(noted->disk)];
-		struct metrics_series *s;
+	if (err)
+		goto out;
+	*nr = series.nr;
+	*noted = xcalloc(*nr + 1, sizeof(**noted));
+	while ((key = table_next(&series, &at))) {
+		const struct monad_storage_series *from = table_entry(&series, at - 1);
+		struct noted *n = &(*noted)[at - 1];
 
-		if (metrics->nr_series == room) {
-			room = room * 2 + 16;
-			metrics->series = xrealloc(metrics->series, room * sizeof(*s));
-		}
-		s = &metrics->series[metrics->nr_series++];
-		memset(s, 0, sizeof(*s));
-		s->dev = MONAD_STORAGE_SERIES_DEV(key);
-		s->op = MONAD_STORAGE_SERIES_OP(key);
-		s->bio_based = noted->bio_based;
-		memcpy(name, noted->disk, sizeof(name));
-		name[sizeof(name) - 1] = '\0';
-		name_disk(s, name);
-		table_sum(&counters, at - 1, &s->sum);
+		n->key = key;
+		n->diskseq = from->diskseq;
+		n->bio_based = from->bio_based;
+		take_name(n->disk, sizeof(n->disk), &from->disk);
 	}
-	if (!err)
-		table_sum(&counters, counters.nr, &metrics->unknown);
+	name_nameless(*noted, *nr);
+	fold_series(metrics, *noted, *nr, &counters);
+	table_sum(&counters, counters.nr, &metrics->unknown);
+out:
 	table_close(&series);
 	table_close(&counters);
-	if (metrics->nr_series)
-		qsort(metrics->series, metrics->nr_series, sizeof(*metrics->series),
-		      compare_series);
-	part_throttles(metrics);
 	return err;
 }
 
@@ -157,15 +252,33 @@ out:
 static int compare_errors(const void *a, const void *b)
 {
 	const struct metrics_error *x = a, *y = b;
+	int diff = strverscmp(x->disk, y->disk);
 
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	if (x->op != y->op)
-		return x->op < y->op ? -1 : 1;
-	return (int)x->error - (int)y->error;
+	if (!diff)
+		diff = strcmp(x->disk, y->disk);
+	if (!diff)
+		diff = (int)x->op - (int)y->op;
+	return diff ? diff : (int)x->error - (int)y->error;
 }
 
-static int read_errors(struct metrics *metrics)
+/* Those of disks that had the same name, one after the other. */
+static void fold_errors(struct metrics *metrics)
+{
+	struct metrics_error *errors = metrics->errors;
+	size_t kept = 0;
+
+	if (metrics->nr_errors)
+		qsort(errors, metrics->nr_errors, sizeof(*errors), compare_errors);
+	for (size_t i = 0; i < metrics->nr_errors; i++) {
+		if (kept && !compare_errors(&errors[kept - 1], &errors[i]))
+			errors[kept - 1].count += errors[i].count;
+		else
+			errors[kept++] = errors[i];
+	}
+	metrics->nr_errors = kept;
+}
+
+static int read_errors(struct metrics *metrics, const struct noted *noted, size_t nr)
 {
 	size_t at = 0, room = 0;
 	struct table table;
@@ -176,30 +289,35 @@ static int read_errors(struct metrics *metrics)
 	if (!err && !table.behind)
 		err = -EPROTO;
 	while (!err && (key = table_next(&table, &at))) {
+		const uint32_t place = MONAD_STORAGE_ERROR_SERIES(key);
 		struct metrics_error *e;
 
+		/* The first of a series that was not there yet when those were read. */
+		if (place >= nr || !noted[place].key)
+			continue;
 		if (metrics->nr_errors == room) {
 			room = room * 2 + 16;
 			metrics->errors = xrealloc(metrics->errors, room * sizeof(*e));
 		}
 		e = &metrics->errors[metrics->nr_errors++];
-		e->dev = MONAD_STORAGE_SERIES_DEV(key);
-		e->op = MONAD_STORAGE_SERIES_OP(key);
+		e->dev = noted[place].to->dev;
+		e->op = MONAD_STORAGE_SERIES_OP(noted[place].key);
 		e->error = MONAD_STORAGE_ERROR_ERRNO(key);
+		memcpy(e->disk, noted[place].disk, sizeof(e->disk));
 		table_sum(&table, at - 1, &e->count);
 	}
 	if (!err)
 		table_sum(&table, table.nr, &metrics->unknown_errors);
 	table_close(&table);
-	if (metrics->nr_errors)
-		qsort(metrics->errors, metrics->nr_errors, sizeof(*metrics->errors),
-		      compare_errors);
+	fold_errors(metrics);
 	return err;
 }
 
 int metrics_read(struct metrics *metrics)
 {
 	struct monad_storage_session session;
+	struct noted *noted;
+	size_t nr;
 	int err;
 
 	memset(metrics, 0, sizeof(*metrics));
@@ -208,11 +326,13 @@ int metrics_read(struct metrics *metrics)
 		return err;
 	metrics->taken_ns = clock_ns(CLOCK_MONOTONIC);
 	metrics->started_ns = session.started_ns;
-	err = read_series(metrics, session.shards);
+	err = read_series(metrics, session.shards, &noted, &nr);
+	if (!err)
+		err = read_errors(metrics, noted, nr);
+	free(noted);
+	part_throttles(metrics);
 	if (!err)
 		err = read_cgroups(metrics, session.shards);
-	if (!err)
-		err = read_errors(metrics);
 	if (err)
 		metrics_free(metrics);
 	return err;
@@ -260,7 +380,8 @@ static void subtract_series(struct metrics_series *series, size_t nr,
 {
 	for (size_t i = 0; i < nr; i++) {
 		for (size_t old = 0; old < nr_before; old++) {
-			if (before[old].dev == series[i].dev && before[old].op == series[i].op)
+			if (before[old].op == series[i].op &&
+			    !strcmp(before[old].disk, series[i].disk))
 				subtract(&series[i].sum, &before[old].sum, sizeof(series[i].sum));
 		}
 	}

@@ -15,10 +15,15 @@
 
 /* Operations of one kind on one device. */
 struct metrics_series {
-	uint32_t dev;   /* major << 20 | minor */
+	/*
+	 * major << 20 | minor: that of the disk that is called so now, of the last one that
+	 * was if there is none. There may have been others.
+	 */
+	uint32_t dev;
 	uint32_t op;    /* enum monad_storage_op, or MONAD_STORAGE_OP_CACHE_FLUSH */
 	bool bio_based;
-	char disk[32];  /* as it is called now; as it was called, if it is gone */
+	char disk[32];  /* as it was called; there is one for each name and operation */
+	uint64_t diskseq; /* of the one that was last; 0: not known */
 	struct monad_storage_metrics sum;
 };
 
@@ -33,6 +38,7 @@ struct metrics_error {
 	uint32_t op;
 	uint32_t error; /* errno */
 	uint64_t count;
+	char disk[32]; /* as its series has it */
 };
 
 struct metrics {
@@ -47,7 +53,7 @@ struct metrics {
 	/* by id */
 	struct metrics_cgroup *cgroups;
 	size_t nr_cgroups;
-	/* by device, operation, error */
+	/* by name of the disk, then operation and error */
 	struct metrics_error *errors;
 	size_t nr_errors;
 	/* for which there was no room in a table; their device, cgroup or error is not known */

@@ -42,21 +42,20 @@ static void read_model(struct observed_device *device)
 	printable(device->model, sizeof(device->model), text);
 }
 
-static struct observed_device *find_device(const struct observation *seen, uint32_t dev)
+static struct observed_device *find_device(const struct observation *seen, const char *disk)
 {
 	for (size_t i = 0; i < seen->nr_devices; i++) {
-		if (seen->devices[i].dev == dev)
+		if (!strcmp(seen->devices[i].disk, disk))
 			return &seen->devices[i];
 	}
 	return NULL;
 }
 
-/* @disk: its name, if it is known. */
 static struct observed_device *get_device(struct observation *seen, uint32_t dev,
 					  const char *disk, bool bio_based)
 {
-	struct observed_device *device = find_device(seen, dev);
-	char path[64];
+	struct observed_device *device = find_device(seen, disk);
+	char now[sizeof(device->disk)];
 
 	if (device)
 		return device;
@@ -65,14 +64,33 @@ static struct observed_device *get_device(struct observation *seen, uint32_t dev
 	memset(device, 0, sizeof(*device));
 	device->dev = dev;
 	device->bio_based = bio_based;
-	if (disk)
-		snprintf(device->disk, sizeof(device->disk), "%s", disk);
-	else
-		disk_name(dev, device->disk, sizeof(device->disk));
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", dev >> 20, dev & 0xfffff);
-	device->there = !access(path, F_OK);
-	read_model(device);
+	snprintf(device->disk, sizeof(device->disk), "%s", disk);
+	disk_name(dev, now, sizeof(now));
+	device->there = disk_there(dev) && !strcmp(now, device->disk);
+	/* Not that of another disk that has its number. */
+	if (device->there)
+		read_model(device);
 	return device;
+}
+
+/* Of a disk that is gone, that of the last one which had the number. */
+static void name_inflight(const struct observation *seen, uint32_t dev, char *name, size_t size)
+{
+	const struct metrics *metrics = &seen->metrics;
+	const struct metrics_series *last = NULL;
+
+	if (!disk_there(dev)) {
+		for (size_t i = 0; i < metrics->nr_series; i++) {
+			const struct metrics_series *s = &metrics->series[i];
+
+			if (s->dev == dev && (!last || s->diskseq > last->diskseq))
+				last = s;
+		}
+	}
+	if (last)
+		snprintf(name, size, "%s", last->disk);
+	else
+		disk_name(dev, name, size);
 }
 
 static int take_inflight(struct observation *seen)
@@ -88,12 +106,16 @@ static int take_inflight(struct observation *seen)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	for (size_t i = 0; i < n; i++) {
 		const struct inflight_device *from = &inflight[i];
-		struct observed_device *device = get_device(seen, from->dev, NULL, from->bios);
 		uint64_t now_ns = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+		struct observed_device *device;
+		char disk[sizeof(device->disk)];
 
-		device->queued = from->queued;
-		device->issued = from->issued + from->bios;
-		if (from->oldest_ns && now_ns > from->oldest_ns)
+		name_inflight(seen, from->dev, disk, sizeof(disk));
+		device = get_device(seen, from->dev, disk, from->bios);
+		device->queued += from->queued;
+		device->issued += from->issued + from->bios;
+		if (from->oldest_ns && now_ns > from->oldest_ns &&
+		    now_ns - from->oldest_ns > device->oldest_ns)
 			device->oldest_ns = now_ns - from->oldest_ns;
 	}
 	free(inflight);
@@ -104,7 +126,9 @@ static int compare_devices(const void *a, const void *b)
 {
 	const struct observed_device *x = a, *y = b;
 
-	return (x->dev > y->dev) - (x->dev < y->dev);
+	int diff = (x->dev > y->dev) - (x->dev < y->dev);
+
+	return diff ? diff : strcmp(x->disk, y->disk);
 }
 
 static int take_devices(struct observation *seen)
@@ -116,7 +140,7 @@ static int take_devices(struct observation *seen)
 		get_device(seen, metrics->series[i].dev, metrics->series[i].disk,
 			   metrics->series[i].bio_based);
 	for (size_t i = 0; i < metrics->nr_errors; i++)
-		get_device(seen, metrics->errors[i].dev, NULL, false);
+		get_device(seen, metrics->errors[i].dev, metrics->errors[i].disk, false);
 	err = take_inflight(seen);
 	if (seen->nr_devices)
 		qsort(seen->devices, seen->nr_devices, sizeof(*seen->devices), compare_devices);

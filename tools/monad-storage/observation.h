@@ -14,7 +14,7 @@
 
 struct observed_device {
 	uint32_t dev;   /* major << 20 | minor */
-	bool there;     /* there is such a device now */
+	bool there;     /* there is one of that name and number now */
 	bool bio_based;
 	char disk[32];  /* as struct metrics_series has it */
 	char model[64]; /* or "" */
@@ -45,7 +45,7 @@ struct observation {
 	struct metrics metrics;
 	struct monad_storage_counters counters;
 	struct hook hooks[NR_HOOKS];
-	struct observed_device *devices; /* by number */
+	struct observed_device *devices; /* by number, one for each name */
 	size_t nr_devices;
 	struct observed_cgroup *cgroups; /* as many as in the metrics */
 	bool has_ring; /* it could be looked at */

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "disk.h"
 #include "monad_storage.h"
 #include "pins.h"
+#include "printable.h"
 #include "tables.h"
 
 const char *const counter_names[MONAD_STORAGE_COUNTERS] = {
@@ -197,32 +200,66 @@ int pins_read_session(struct monad_storage_session *session)
 	return err;
 }
 
+/*
+ * sysfs has "!" where the kernel has "/", and where it has "!", too: which of them it is
+ * cannot be told, so the number is all that such a disk is known by.
+ */
+void pins_note_name(uint32_t dev, struct monad_storage_disk_name *name)
+{
+	char text[NAME_MAX + 1];
+
+	memset(name, 0, sizeof(*name));
+	if (disk_sysfs_name(dev, text, sizeof(text)) && !strchr(text, '!') &&
+	    strlen(text) < sizeof(name->text))
+		memcpy(name->text, text, strlen(text));
+}
+
 bool pins_records(uint32_t dev)
 {
+	struct monad_storage_disk_name asked, now;
 	struct monad_storage_session session;
-	uint8_t value;
 	int fd, err;
 
 	if (pins_read_session(&session) || !session.filtered)
 		return true;
-	fd = pins_open_map("devices", sizeof(value));
+	fd = pins_open_map("devices", sizeof(asked));
 	if (fd < 0)
 		return true;
-	err = bpf_map_lookup_elem(fd, &dev, &value);
+	err = bpf_map_lookup_elem(fd, &dev, &asked);
 	close(fd);
-	return err != -ENOENT;
+	if (err)
+		return err != -ENOENT;
+	pins_note_name(dev, &now);
+	return !*asked.text || !memcmp(&asked, &now, sizeof(now));
 }
 
-int pins_devices(uint32_t *devices, size_t max)
+int pins_disks(struct recorded_disk *disks, size_t max)
 {
-	int fd = pins_open_map("devices", sizeof(uint8_t)), n = 0;
-	uint32_t dev, *last = NULL;
+	struct monad_storage_disk_name asked, now;
+	uint32_t dev, other, *last = NULL;
+	int fd, n = 0;
 
+	fd = pins_open_map("devices", sizeof(asked));
 	if (fd < 0)
 		return fd;
 	while ((size_t)n < max && !bpf_map_get_next_key(fd, last, &dev)) {
-		devices[n++] = dev;
+		struct recorded_disk *disk = &disks[n];
+
 		last = &dev;
+		if (bpf_map_lookup_elem(fd, &dev, &asked))
+			continue;
+		asked.text[sizeof(asked.text) - 1] = '\0';
+		memset(disk, 0, sizeof(*disk));
+		disk->dev = dev;
+		pins_note_name(dev, &now);
+		disk->there = *asked.text ? !memcmp(&asked, &now, sizeof(now)) : disk_there(dev);
+		if (*asked.text)
+			printable(disk->name, sizeof(disk->name), asked.text);
+		else
+			disk_name(dev, disk->name, sizeof(disk->name));
+		disk->elsewhere = !disk->there && *asked.text &&
+				  disk_by_sysfs_name(asked.text, &other);
+		n++;
 	}
 	close(fd);
 	return n;

@@ -50,8 +50,19 @@ void pins_complain(int err);
 /* What is recorded, and for which ring; 0, or -errno when it is not (quite) started. */
 int pins_read_session(struct monad_storage_session *session);
 
+/* A disk that was asked for. */
+struct recorded_disk {
+	uint32_t dev;  /* major << 20 | minor */
+	char name[32]; /* as disk_name() has it, when it was asked for */
+	bool there;    /* it has that number: if not, nothing of it is recorded */
+	bool elsewhere; /* a disk of that name has another number */
+};
+
 /* The disks that are recorded when not all are; at most @max, returns how many or -errno. */
-int pins_devices(uint32_t *devices, size_t max);
+int pins_disks(struct recorded_disk *disks, size_t max);
+
+/* What the map of disks has for a disk that is there: see struct monad_storage_disk_name. */
+void pins_note_name(uint32_t dev, struct monad_storage_disk_name *name);
 
 /* False when only other disks are recorded; true when that is not known. */
 bool pins_records(uint32_t dev);

@@ -116,28 +116,15 @@ static void add_latencies(struct families *families, const struct metrics *metri
 	add_histogram(families, &metrics->unknown, UNKNOWN, UNKNOWN);
 }
 
-/* As a series has its disk: errors know no name. */
-static const char *name_of(const struct observation *seen, uint32_t dev)
+static void add_errors(struct families *families, const struct metrics *metrics)
 {
-	for (size_t i = 0; i < seen->nr_devices; i++) {
-		if (seen->devices[i].dev == dev)
-			return seen->devices[i].disk;
-	}
-	return UNKNOWN;
-}
-
-static void add_errors(struct families *families, const struct observation *seen)
-{
-	const struct metrics *metrics = &seen->metrics;
-
 	counter(families, PREFIX "errors", "", "Operations that failed, by what the kernel calls "
 		"the error.");
 	for (size_t i = 0; i < metrics->nr_errors; i++) {
 		const struct metrics_error *e = &metrics->errors[i];
 
-		families_sample(families, e->count, 3, "device", name_of(seen, e->dev),
-				"operation", metrics_op_name(e->op), "error",
-				errno_name(e->error));
+		families_sample(families, e->count, 3, "device", e->disk, "operation",
+				metrics_op_name(e->op), "error", errno_name(e->error));
 	}
 	if (metrics->unknown_errors)
 		families_sample(families, metrics->unknown_errors, 3, "device", UNKNOWN,
@@ -167,10 +154,8 @@ static void add_requeues(struct families *families, const struct metrics *metric
 				"operation", UNKNOWN, "state", "unissued");
 }
 
-static void add_operations(struct families *families, const struct observation *seen)
+static void add_operations(struct families *families, const struct metrics *metrics)
 {
-	const struct metrics *metrics = &seen->metrics;
-
 	ADD_SERIES(families, metrics, "operations", "", "Operations that ended; cache_flush is the "
 		   "device's own flush of its cache, which is nobody's operation.", ops);
 	ADD_SERIES(families, metrics, "bytes", "bytes", "Bytes of the operations that ended.",
@@ -178,7 +163,7 @@ static void add_operations(struct families *families, const struct observation *
 	add_latencies(families, metrics);
 	ADD_SERIES(families, metrics, "failed_operations", "", "Operations that ended with an "
 		   "error.", errors);
-	add_errors(families, seen);
+	add_errors(families, metrics);
 	ADD_SERIES(families, metrics, "timeouts", "", "Operations that timed out at least once.",
 		   timeouts);
 	add_requeues(families, metrics);
@@ -216,7 +201,7 @@ static void add_devices(struct families *families, const struct observation *see
 		const struct observed_device *device = &seen->devices[i];
 		char major[16], minor[16];
 
-		/* Another one may have its name today. */
+		/* Another one may have its number today. */
 		if (!device->there)
 			continue;
 		snprintf(major, sizeof(major), "%u", device->dev >> 20);
@@ -393,7 +378,7 @@ void samples_make(struct families *families, const struct observation *seen)
 	      "When the recording was started, since 1970; all counters began then.");
 	families_sample(families, seen->started_ns, 0);
 	add_devices(families, seen);
-	add_operations(families, seen);
+	add_operations(families, &seen->metrics);
 	add_writeback(families, &seen->metrics);
 	add_inflight(families, seen);
 	add_cgroups(families, seen);

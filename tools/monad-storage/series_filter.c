@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "event.h"
 #include "monad_storage.h"
 #include "pins.h"
+#include "printable.h"
 #include "series_filter.h"
 #include "storage_state.h"
 
@@ -19,6 +21,9 @@ static const struct argp_option options[] = {
 
 static void add_disk(struct series_filter *filter, const char *name)
 {
+	char *text = filter->names[filter->nr_names];
+	const size_t size = sizeof(filter->names[0]);
+	char given[NAME_MAX + 1];
 	uint32_t dev;
 
 	switch (disk_find(name, &dev)) {
@@ -30,11 +35,19 @@ static void add_disk(struct series_filter *filter, const char *name)
 		if (!pins_records(dev))
 			warning("%s is not recorded: 'monad-storage start' was told which disks "
 				"are", name);
-		filter->devs[filter->nr_devs++] = dev;
+		/* By number: whatever had it. */
+		if (disk_is_number(name)) {
+			filter->devs[filter->nr_devs++] = dev;
+			return;
+		}
+		disk_name(dev, text, size);
+		filter->nr_names++;
 		return;
 	case DISK_GONE:
 		warning("there is no disk %s now: looking for what one of that name had", name);
-		filter->names[filter->nr_names++] = strncmp(name, "/dev/", 5) ? name : name + 5;
+		disk_event_name(name, given, sizeof(given));
+		printable(text, size, given);
+		filter->nr_names++;
 		return;
 	case DISK_INVALID:
 		exit(EXIT_FAILED);
@@ -85,4 +98,20 @@ bool series_filter_disk(const struct series_filter *filter, uint32_t dev, const 
 bool series_filter(const struct series_filter *filter, uint32_t dev, const char *disk, uint32_t op)
 {
 	return (!filter->ops || filter->ops >> op & 1) && series_filter_disk(filter, dev, disk);
+}
+
+bool series_filter_event(const struct series_filter *filter, uint32_t dev, const char *disk,
+			 uint32_t op)
+{
+	char name[MONAD_STORAGE_DISK_LEN];
+
+	if (filter->ops && !(filter->ops >> op & 1))
+		return false;
+	printable(name, sizeof(name), disk);
+	for (unsigned int i = 0; i < filter->nr_names; i++) {
+		if (*name && !strncmp(filter->names[i], name, sizeof(name) - 1))
+			return true;
+	}
+	return !filter->nr_names ? series_filter_disk(filter, dev, name) :
+	       filter->nr_devs && series_filter_disk(filter, dev, name);
 }

@@ -10,9 +10,10 @@
 #define SERIES_FILTER_MAX 64
 
 struct series_filter {
-	uint32_t devs[SERIES_FILTER_MAX];
+	uint32_t devs[SERIES_FILTER_MAX]; /* those given by number */
 	unsigned int nr_devs;
-	const char *names[SERIES_FILTER_MAX]; /* of disks that are gone */
+	/* others: the number may have been another's before */
+	char names[SERIES_FILTER_MAX][32];
 	unsigned int nr_names;
 	uint32_t ops; /* a bit each, that of the device's own flushes too; 0: all */
 };
@@ -23,7 +24,11 @@ extern const struct argp series_filter_argp;
 bool series_filter(const struct series_filter *filter, uint32_t dev, const char *disk,
 		   uint32_t op);
 
-/* The same for a disk, whatever the operation. */
+/* @disk: as struct metrics_series has it. The same for a disk, whatever the operation. */
 bool series_filter_disk(const struct series_filter *filter, uint32_t dev, const char *disk);
+
+/* The same for an event, whose name is cut, and "" where it is not known. */
+bool series_filter_event(const struct series_filter *filter, uint32_t dev, const char *disk,
+			 uint32_t op);
 
 #endif /* MONAD_STORAGE_SERIES_FILTER_H */

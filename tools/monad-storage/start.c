@@ -198,14 +198,16 @@ static int fill_maps(struct start_options *options, const struct monad_ring_info
 		.metrics_mib = metrics_room_bytes(room) >> 20,
 	};
 	uint32_t zero = 0;
-	uint8_t one = 1;
 
 	session.started_ns = clock_ns(CLOCK_REALTIME);
 	snprintf(session.ring, sizeof(session.ring), "%s", path);
 	snprintf(session.version, sizeof(session.version), "%s", MONAD_STORAGE_VERSION);
 	for (size_t i = 0; i < options->nr_devices; i++) {
-		if (bpf_map_update_elem(bpf_map__fd(skel->maps.devices), &options->devices[i], &one,
-					BPF_ANY)) {
+		struct monad_storage_disk_name name;
+
+		pins_note_name(options->devices[i], &name);
+		if (bpf_map_update_elem(bpf_map__fd(skel->maps.devices), &options->devices[i],
+					&name, BPF_ANY)) {
 			error("filling the map of devices: %m");
 			return errno;
 		}

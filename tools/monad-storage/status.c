@@ -10,7 +10,6 @@
 
 #include <monad_event/event_ring_util.h>
 
-#include "disk.h"
 #include "hooks.h"
 #include "human.h"
 #include "json_writer.h"
@@ -174,27 +173,69 @@ static void print_ring(struct reader *reader, const char *name)
 		       "no event in it can be read" : "no event was written yet");
 }
 
-/* "all disks", or "sda, nvme0n1 and 3 more disks" */
-static void print_disks(const struct monad_storage_session *session)
+/* What was asked for, where not all disks are recorded. */
+struct disks {
+	struct recorded_disk *disk; /* free() it */
+	int nr; /* or -errno */
+	int there;
+};
+
+static void read_disks(struct disks *disks, const struct monad_storage_session *session)
 {
-	uint32_t devices[MAX_DEVICES];
-	int n = session->filtered ? pins_devices(devices, MAX_DEVICES) : 0, i;
-	char name[64];
+	memset(disks, 0, sizeof(*disks));
+	if (!session->filtered)
+		return;
+	disks->disk = xcalloc(MAX_DEVICES, sizeof(*disks->disk));
+	disks->nr = pins_disks(disks->disk, MAX_DEVICES);
+	for (int i = 0; i < disks->nr; i++)
+		disks->there += disks->disk[i].there;
+}
+
+/* "all disks", or "sda, nvme0n1 and 3 more" */
+static void print_disks(const struct monad_storage_session *session, const struct disks *disks)
+{
+	int shown = 0;
 
 	if (!session->filtered) {
 		fputs("all disks", stdout);
 		return;
 	}
-	if (n <= 0) {
+	if (disks->nr <= 0) {
 		fputs("some disks", stdout);
 		return;
 	}
-	for (i = 0; i < n && i < SOME_DISKS; i++) {
-		disk_name(devices[i], name, sizeof(name));
-		printf("%s%s", i ? ", " : "", name);
+	if (!disks->there)
+		fputs("nothing", stdout);
+	for (int i = 0; i < disks->nr && shown < SOME_DISKS; i++) {
+		if (disks->disk[i].there)
+			printf("%s%s", shown++ ? ", " : "", disks->disk[i].name);
 	}
-	if (n > i)
-		printf(" and %d more", n - i);
+	if (disks->there > shown)
+		printf(" and %d more", disks->there - shown);
+}
+
+/* Those that are not what they were. */
+static void print_removed(const struct disks *disks)
+{
+	int shown = 0;
+
+	for (int i = 0; i < disks->nr; i++) {
+		const struct recorded_disk *disk = &disks->disk[i];
+
+		if (disk->there)
+			continue;
+		if (shown++ == SOME_DISKS) {
+			printf("%d disks in all were removed and are not recorded any more\n",
+			       disks->nr - disks->there);
+			return;
+		}
+		if (disk->elsewhere)
+			printf("%s was removed and is not recorded any more: start again to "
+			       "record what has its name now\n", disk->name);
+		else
+			printf("%s was removed and is not recorded any more, unless it comes back "
+			       "as %u:%u\n", disk->name, disk->dev >> 20, disk->dev & 0xfffff);
+	}
 }
 
 /* What becomes an event, when not everything does. */
@@ -231,22 +272,25 @@ static void print_room(const struct monad_storage_session *session)
 		       session->metrics_mib, session->series + session->series_left_out);
 }
 
-static void print_recording(const struct monad_storage_session *session)
+static void print_recording(const struct monad_storage_session *session,
+			    const struct disks *disks)
 {
 	char text[HUMAN_LEN], ring[PATH_MAX];
 
 	fputs("Recording ", stdout);
-	print_disks(session);
+	print_disks(session, disks);
 	printf(" into %s since %s%s\n", printable(ring, sizeof(ring), session->ring),
 	       human_time(session->started_ns, text),
 	       session->stacks ? ", with stacks" :
 	       session->attribution ? "" : ", without who asked for it");
 	print_policy(session);
+	print_removed(disks);
 	print_room(session);
 }
 
 /* Whether all is well, before the numbers. */
-static void print_verdict(const struct hook *hooks, const struct reader *reader)
+static void print_verdict(const struct hook *hooks, const struct reader *reader,
+			  const struct disks *disks)
 {
 	unsigned int missing = 0;
 
@@ -257,7 +301,8 @@ static void print_verdict(const struct hook *hooks, const struct reader *reader)
 		       "hooks are");
 	if (reader)
 		puts(losses_any(reader) ? "Some was lost or not seen in full: see Losses" :
-					  "Nothing was lost.");
+		     disks->there < disks->nr ? "Of what is recorded, nothing was lost." :
+						"Nothing was lost.");
 }
 
 static void print_status(struct status *status)
@@ -265,11 +310,13 @@ static void print_status(struct status *status)
 	struct monad_storage_counters counters;
 	struct hook hooks[NR_HOOKS];
 	bool unused = false, ring;
+	struct disks disks = {};
 	struct reader reader;
 
 	switch (status->recording) {
 	case RECORDING:
-		print_recording(&status->session);
+		read_disks(&disks, &status->session);
+		print_recording(&status->session, &disks);
 		break;
 	case HALF_STARTED:
 		puts("Half started: 'monad-storage stop', then start again");
@@ -281,7 +328,7 @@ static void print_status(struct status *status)
 	ring = !reader_open(&reader, status->ring, &unused);
 	if (status->recording != NOT_RECORDING && (!ring || reader.recorded_to)) {
 		hooks_read(hooks);
-		print_verdict(hooks, ring ? &reader : NULL);
+		print_verdict(hooks, ring ? &reader : NULL, &disks);
 		print_hooks(hooks);
 		if (!pins_read_counters(&counters))
 			print_counters(&counters);
@@ -295,6 +342,7 @@ static void print_status(struct status *status)
 		print_ring_name(status->ring);
 		puts("  nothing was ever recorded in it");
 	}
+	free(disks.disk);
 }
 
 static void json_hooks(struct json_writer *json, const struct hook *hooks)
@@ -352,6 +400,32 @@ static void json_ring(struct json_writer *json, struct reader *reader, const cha
 	json_end_object(json);
 }
 
+static void json_disks(struct json_writer *json, const struct monad_storage_session *session)
+{
+	struct disks disks;
+	char dev[32];
+
+	json_bool_field(json, "filtered", session->filtered);
+	read_disks(&disks, session);
+	if (!session->filtered)
+		return;
+	json_key(json, "disks");
+	json_begin_array(json);
+	for (int i = 0; i < disks.nr; i++) {
+		const struct recorded_disk *disk = &disks.disk[i];
+
+		json_begin_object(json);
+		json_string_field(json, "disk", disk->name);
+		snprintf(dev, sizeof(dev), "%u:%u", disk->dev >> 20, disk->dev & 0xfffff);
+		json_string_field(json, "dev", dev);
+		json_bool_field(json, "recorded", disk->there);
+		json_bool_field(json, "renumbered", disk->elsewhere);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	free(disks.disk);
+}
+
 static void json_policy(struct json_writer *json, const struct monad_storage_session *session)
 {
 	json_string_field(json, "events", events_name(session->events));
@@ -379,7 +453,7 @@ static void print_status_json(struct status *status)
 	json_bool_field(&json, "half_started", status->recording == HALF_STARTED);
 	if (status->recording == RECORDING) {
 		json_u64_field(&json, "started_ns", status->session.started_ns);
-		json_bool_field(&json, "filtered", status->session.filtered);
+		json_disks(&json, &status->session);
 		json_policy(&json, &status->session);
 	}
 	if (status->recording != NOT_RECORDING) {

@@ -94,8 +94,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static bool wanted(const struct top *top, const struct monad_event_descriptor *desc)
 {
-	return event_is_operation(desc->event_type) && !top->filter.nr_names &&
-	       series_filter(&top->filter, event_dev(desc), "", event_op(desc));
+	return event_is_operation(desc->event_type) &&
+	       (!top->filter.ops || top->filter.ops >> event_op(desc) & 1);
 }
 
 /* What came into the ring since the last time. */
@@ -108,10 +108,11 @@ static void read_ring(const struct top *top, struct reader *reader, struct ring_
 	while (reader_next(reader, walk, &desc)) {
 		if (!wanted(top, &desc))
 			continue;
-		if (event_read(&reader->iter, &desc, &event) == EVENT_OK)
-			summary_add(summary, &event);
-		else
+		if (event_read(&reader->iter, &desc, &event) != EVENT_OK)
 			reader->expired++;
+		else if (series_filter_event(&top->filter, event_dev(&desc), event.complete.disk,
+					     event_op(&desc)))
+			summary_add(summary, &event);
 	}
 }
 

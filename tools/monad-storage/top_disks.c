@@ -17,10 +17,10 @@ static void add(struct monad_storage_metrics *to, const struct monad_storage_met
 		sum[i] += what[i];
 }
 
-static struct disk_row *find_row(struct shown *shown, uint32_t dev)
+static struct disk_row *find_row(struct shown *shown, const char *disk)
 {
 	for (size_t i = 0; i < shown->nr_disks; i++) {
-		if (shown->disks[i].dev == dev)
+		if (!strcmp(shown->disks[i].disk, disk))
 			return &shown->disks[i];
 	}
 	return NULL;
@@ -36,18 +36,21 @@ static void count_inflight(const struct top *top, struct shown *shown)
 		return;
 	shown->disks = xrealloc(shown->disks, (shown->nr_disks + n + 1) * sizeof(*shown->disks));
 	for (size_t i = 0; i < n; i++) {
-		struct disk_row *row = find_row(shown, devices[i].dev);
+		char name[sizeof(shown->disks->disk)];
+		struct disk_row *row;
 
+		disk_name(devices[i].dev, name, sizeof(name));
+		row = find_row(shown, name);
 		if (!row) {
 			row = &shown->disks[shown->nr_disks];
 			memset(row, 0, sizeof(*row));
 			row->dev = devices[i].dev;
-			disk_name(row->dev, row->disk, sizeof(row->disk));
+			memcpy(row->disk, name, sizeof(row->disk));
 			if (!series_filter_disk(&top->filter, row->dev, row->disk))
 				continue;
 			shown->nr_disks++;
 		}
-		row->inflight = devices[i].queued + devices[i].issued + devices[i].bios;
+		row->inflight += devices[i].queued + devices[i].issued + devices[i].bios;
 	}
 	free(devices);
 }
@@ -66,7 +69,7 @@ void top_gather_disks(const struct top *top, const struct metrics *metrics, stru
 		    !series_filter(&top->filter, s->dev, s->disk, s->op))
 			continue;
 		/* They are in the order of their disks. */
-		if (!row || row->dev != s->dev) {
+		if (!row || strcmp(row->disk, s->disk) != 0) {
 			row = &shown->disks[shown->nr_disks++];
 			row->dev = s->dev;
 			snprintf(row->disk, sizeof(row->disk), "%s", s->disk);

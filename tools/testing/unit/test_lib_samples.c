@@ -387,8 +387,8 @@ static void test_series(void)
 {
 	struct observation seen;
 	struct metrics_error errors[] = {
-		{ SDA, MONAD_STORAGE_OP_READ, ENODATA, 3 },
-		{ SDA, MONAD_STORAGE_OP_READ, 999, 1 },
+		{ SDA, MONAD_STORAGE_OP_READ, ENODATA, 3, "sda" },
+		{ SDA, MONAD_STORAGE_OP_READ, 999, 1, "sda" },
 	};
 	struct metrics_series *s;
 	struct observed_device *d;
@@ -460,8 +460,8 @@ static void test_series(void)
 static void test_same_name(void)
 {
 	struct metrics_error errors[] = {
-		{ SDA, MONAD_STORAGE_OP_READ, EIO, 1 },
-		{ SDB, MONAD_STORAGE_OP_READ, EIO, 2 },
+		{ SDA, MONAD_STORAGE_OP_READ, EIO, 1, "sda" },
+		{ SDB, MONAD_STORAGE_OP_READ, EIO, 2, "sda" },
 	};
 	struct observation seen;
 	struct metrics_series *s;
