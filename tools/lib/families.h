@@ -16,7 +16,7 @@ enum family_type { FAMILY_COUNTER, FAMILY_GAUGE, FAMILY_HISTOGRAM };
 /* Of samples with the same labels, which become one. */
 enum family_merge { FAMILY_SUM, FAMILY_LARGEST };
 
-#define SAMPLE_LABELS 5
+#define SAMPLE_LABELS 8
 
 struct sample_label {
 	const char *name;

@@ -21,25 +21,41 @@
 /* As often as it is tried when the recording is stopped or started in between. */
 #define TRIES 4
 
-/* What fixed fields hold is padded with spaces. */
-static void read_model(struct observed_device *device)
+/* What fixed fields hold is padded with spaces, in front (serial numbers) or behind. */
+static void read_attribute(uint32_t dev, const char *name, char *value, size_t size)
 {
-	char path[80], text[sizeof(device->model)] = "";
+	char path[96], text[256] = "", *begin = text;
 	size_t length;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/device/model", device->dev >> 20,
-		 device->dev & 0xfffff);
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%s", dev >> 20, dev & 0xfffff, name);
 	file = fopen(path, "re");
 	if (!file)
 		return;
 	if (!fgets(text, sizeof(text), file))
 		*text = '\0';
 	fclose(file);
-	length = strlen(text);
-	while (length && isspace((unsigned char)text[length - 1]))
-		text[--length] = '\0';
-	printable(device->model, sizeof(device->model), text);
+	while (isspace((unsigned char)*begin))
+		begin++;
+	length = strlen(begin);
+	while (length && isspace((unsigned char)begin[length - 1]))
+		begin[--length] = '\0';
+	printable(value, size, begin);
+}
+
+/* The disk's own serial number: virtio has it with the disk, others with the device. */
+static void read_attributes(struct observed_device *device)
+{
+	const uint32_t dev = device->dev;
+
+	read_attribute(dev, "device/model", device->model, sizeof(device->model));
+	read_attribute(dev, "serial", device->serial, sizeof(device->serial));
+	if (!*device->serial)
+		read_attribute(dev, "device/serial", device->serial, sizeof(device->serial));
+	read_attribute(dev, "wwid", device->wwid, sizeof(device->wwid));
+	if (!*device->wwid)
+		read_attribute(dev, "device/wwid", device->wwid, sizeof(device->wwid));
+	read_attribute(dev, "dm/name", device->dm_name, sizeof(device->dm_name));
 }
 
 static struct observed_device *find_device(const struct observation *seen, const char *disk)
@@ -67,9 +83,9 @@ static struct observed_device *get_device(struct observation *seen, uint32_t dev
 	snprintf(device->disk, sizeof(device->disk), "%s", disk);
 	disk_name(dev, now, sizeof(now));
 	device->there = disk_there(dev) && !strcmp(now, device->disk);
-	/* Not that of another disk that has its number. */
+	/* Not those of another disk that has its number. */
 	if (device->there)
-		read_model(device);
+		read_attributes(device);
 	return device;
 }
 

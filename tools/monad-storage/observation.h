@@ -17,7 +17,11 @@ struct observed_device {
 	bool there;     /* there is one of that name and number now */
 	bool bio_based;
 	char disk[32];  /* as struct metrics_series has it */
-	char model[64]; /* or "" */
+	/* What sysfs has of it, or "" */
+	char model[64];
+	char serial[64];
+	char wwid[128];
+	char dm_name[128]; /* of device mapper */
 	uint64_t queued; /* I/Os in flight, not with the device ... */
 	uint64_t issued; /* ... and with it */
 	uint64_t oldest_ns; /* how long the oldest of them has been there; 0: there is none */

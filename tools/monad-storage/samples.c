@@ -196,7 +196,8 @@ static void add_writeback(struct families *families, const struct metrics *metri
 static void add_devices(struct families *families, const struct observation *seen)
 {
 	gauge(families, PREFIX "device_info", "", "What is behind the label device: its number, "
-	      "whether it takes requests or bios, its model. Always 1.");
+	      "whether it takes requests or bios, its model, and what tells it from others of the "
+	      "same name: serial, wwid, dm_name, as far as it has them. Always 1.");
 	for (size_t i = 0; i < seen->nr_devices; i++) {
 		const struct observed_device *device = &seen->devices[i];
 		char major[16], minor[16];
@@ -206,9 +207,10 @@ static void add_devices(struct families *families, const struct observation *see
 			continue;
 		snprintf(major, sizeof(major), "%u", device->dev >> 20);
 		snprintf(minor, sizeof(minor), "%u", device->dev & 0xfffff);
-		families_sample(families, 1, 5, "device", device->disk, "major", major, "minor",
+		families_sample(families, 1, 8, "device", device->disk, "major", major, "minor",
 				minor, "kind", device->bio_based ? "bio" : "request", "model",
-				device->model);
+				device->model, "serial", device->serial, "wwid", device->wwid,
+				"dm_name", device->dm_name);
 	}
 }
 

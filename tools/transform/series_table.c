@@ -42,7 +42,7 @@ static bool is_kept(const char *name)
 {
 	static const char *const kept[] = {
 		"device", "operation", "phase", "error", "state", "cgroup",
-		"major", "minor", "kind", "model", "version",
+		"major", "minor", "kind", "model", "serial", "wwid", "dm_name", "version",
 		"event", "cause", "hook", "part", "exporter", "target", "reason", "severity",
 	};
 

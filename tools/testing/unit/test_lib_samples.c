@@ -402,10 +402,14 @@ static void test_series(void)
 	add_series(&seen, SDA, "sda", MONAD_STORAGE_OP_CACHE_FLUSH)->sum.ops = 9;
 	d = add_device(&seen, SDA, "sda");
 	snprintf(d->model, sizeof(d->model), "Mo\"del");
+	snprintf(d->serial, sizeof(d->serial), "S\\1");
+	snprintf(d->wwid, sizeof(d->wwid), "naa.5");
 	d->queued = 2;
 	d->issued = 1;
 	d->oldest_ns = 2500000000;
-	add_device(&seen, DM0, "dm-0")->bio_based = true;
+	d = add_device(&seen, DM0, "dm-0");
+	d->bio_based = true;
+	snprintf(d->dm_name, sizeof(d->dm_name), "vg-home");
 	seen.metrics.errors = errors;
 	seen.metrics.nr_errors = ARRAY_SIZE(errors);
 	write_observation(&seen);
@@ -429,9 +433,11 @@ static void test_series(void)
 	ok(has("monad_storage_inflight_oldest_seconds{device=\"sda\"} 2.5"), "since when");
 	ok(has("monad_storage_inflight_oldest_seconds{device=\"dm-0\"} 0"), "or 0");
 	ok(has("monad_storage_device_info{device=\"sda\",major=\"8\",minor=\"0\",kind=\"request\","
-	       "model=\"Mo\\\"del\"} 1"), "who it is");
+	       "model=\"Mo\\\"del\",serial=\"S\\\\1\",wwid=\"naa.5\",dm_name=\"\"} 1"),
+	   "who it is");
 	ok(has("monad_storage_device_info{device=\"dm-0\",major=\"253\",minor=\"0\",kind=\"bio\","
-	       "model=\"\"} 1"), "one without requests");
+	       "model=\"\",serial=\"\",wwid=\"\",dm_name=\"vg-home\"} 1"),
+	   "one without requests");
 	ok(has("monad_storage_start_time_seconds 1700000000.5"), "since when it is recorded");
 	ok(has("monad_storage_recording 1"), "it is recorded");
 	ok(has("monad_storage_recording_filtered 0"), "all disks are");
@@ -499,7 +505,8 @@ static void test_same_name(void)
 	ok(has("monad_storage_inflight_oldest_seconds{device=\"sda\"} 7"), "the oldest of both");
 	eq_u64(begin_with("monad_storage_device_info"), 1, "one is there");
 	ok(has("monad_storage_device_info{device=\"sda\",major=\"8\",minor=\"16\","
-	       "kind=\"request\",model=\"\"} 1"), "it is the new one");
+	       "kind=\"request\",model=\"\",serial=\"\",wwid=\"\",dm_name=\"\"} 1"),
+	   "it is the new one");
 	free(seen.metrics.series);
 	free(seen.devices);
 }

@@ -94,7 +94,8 @@ is "$(metric "latency_seconds_count{device=\"$disk\",operation=\"read\",phase=\"
 is "$(metric "latency_seconds_bucket{device=\"$disk\",operation=\"read\",phase=\"total\",le=\"+Inf\"}")" \
 	"$(metric "operations_total{device=\"$disk\",operation=\"read\"}")" "in a bucket"
 is "$(metric "device_info{device=\"$disk\",major=\"$(cut -d: -f1 "/sys/block/$disk/dev")\",minor=\"$(
-	cut -d: -f2 "/sys/block/$disk/dev")\",kind=\"request\",model=\"\"}")" 1 "who it is"
+	cut -d: -f2 "/sys/block/$disk/dev")\",kind=\"request\",model=\"\",serial=\"\",wwid=\"\",dm_name=\"\"}")" \
+	1 "who it is"
 is "$(sum "cgroup_operations_total{")" "$(($(counter completed) + $(counter bio_completed)))" \
 	"the cgroups' operations are all"
 for name in started issued completed flushed not_recorded orphans; do

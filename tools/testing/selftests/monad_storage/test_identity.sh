@@ -134,7 +134,8 @@ is "$(reads nvme0n1)" $((had + 3)) "and goes on counting"
 [ "$(number nvme0n1)" != "$was" ]
 ok $? "under another number"
 is "$(monad-storage export --once | grep 'device_info{device="nvme0n1"' |
-	grep -c "minor=\"$(number nvme0n1 | cut -d: -f2)\"")" 1 "which is said"
+	grep -c "minor=\"$(number nvme0n1 | cut -d: -f2)\".*serial=\"identity-0\"")" 1 \
+	"which is said, and its serial number"
 delpart /dev/nvme1n1 1
 nvme unbind "$second"
 nvme bind "$second"
