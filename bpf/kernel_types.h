@@ -26,7 +26,10 @@ struct kernfs_node {
 
 struct cgroup {
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
 };
+
+enum cgroup_subsys_id { io_cgrp_id = 1 }; /* CONFIG_BLK_CGROUP; the number is the kernel's */
 
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
@@ -40,11 +43,19 @@ struct blkcg_gq {
 	struct blkcg *blkcg;
 };
 
+struct cgroup_root {
+	unsigned int subsys_mask;
+};
+
 struct bio;
 
 struct block_device_operations {
 	/* set where the driver takes bios and there are no requests */
 	void (*submit_bio)(struct bio *bio);
+};
+
+struct list_head {
+	struct list_head *next;
 };
 
 struct gendisk {
@@ -53,6 +64,7 @@ struct gendisk {
 	char disk_name[32];
 	u64 diskseq; /* since 5.15 */
 	const struct block_device_operations *fops;
+	struct list_head slave_bdevs; /* those of /sys/block/NAME/slaves; since 5.16 */
 };
 
 struct block_device {
@@ -71,6 +83,7 @@ struct bio {
 	u8 bi_status;
 	struct bvec_iter bi_iter;
 	void (*bi_end_io)(struct bio *bio);
+	void *bi_private;
 	struct blkcg_gq *bi_blkg; /* CONFIG_BLK_CGROUP */
 };
 

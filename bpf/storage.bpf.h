@@ -41,6 +41,11 @@ const volatile uint8_t op_of[256];
 const volatile uint32_t flags_of[3][256];
 /* blk_status_t to errno */
 const volatile uint16_t errno_of[32];
+/*
+ * What ends a piece that was split off a bio, whose bi_private is that bio; its address, or 0.
+ * The piece was never queued and ends before the bio does.
+ */
+const volatile uint64_t bio_chain_endio;
 
 /* log2 of the number of buckets, taken from 64 */
 const volatile uint32_t inflight_shift;
@@ -70,7 +75,7 @@ TABLE_MAP(inflight_keys, struct monad_storage_bucket);
 TABLE_MAP(inflight, struct monad_storage_io);
 
 /*
- * Bios. Some drivers pass a bio on to the device below, where its end is not
+ * Bios of bio-based devices, and those that wait to become requests. Some drivers pass a bio on to the device below, where its end is not
  * traced (nvme multipath, for all bios of a request but the first): such entries
  * stay, so the oldest of a bucket has to make room when there is none.
  */
@@ -228,6 +233,13 @@ static __always_inline void set_actor(struct monad_storage_io *io)
 	io->actor_cgroup_id = bpf_get_current_cgroup_id();
 }
 
+/* More than there is room for are as many as there is. */
+#define COUNT_UP(counter) \
+	do { \
+		if ((counter) != (typeof(counter))~0) \
+			(counter)++; \
+	} while (0)
+
 /* Room for a request's state, to be filled in entirely; NULL when there is none. */
 static __always_inline struct monad_storage_io *keep_rq(struct request *rq, struct place *p)
 {
@@ -284,6 +296,72 @@ static __always_inline struct monad_storage_io *find_bio(u64 key, struct place *
 static __always_inline u64 rq_bio_key(struct bio *bio)
 {
 	return object_key(bio) | 1;
+}
+
+/* Room for what is known of a bio that is to become a request; NULL when there is none. */
+static __always_inline struct monad_storage_io *keep_waiting(struct bio *bio, struct place *p)
+{
+	struct monad_storage_io *io = NULL;
+
+	table_claim(&bio_keys, inflight_shift, rq_bio_key(bio), p);
+	if (p->index != TABLE_NONE)
+		io = bpf_map_lookup_elem(&inflight_bios, &p->index);
+	if (!io)
+		count(MONAD_STORAGE_TABLE_FULL);
+	return io;
+}
+
+/* The same for the bio that @piece was split off from, to whose address no pointer leads. */
+static __always_inline u64 rq_parent_key(struct bio *piece)
+{
+	u64 parent = (u64)piece->bi_private, key = object_key(bpf_get_current_task_btf());
+
+	/* The difference of the task's address and its key is that of the bio's. */
+	barrier_var(key);
+	return (key + parent - bpf_get_current_task()) | 1;
+}
+
+static __always_inline bool is_piece(struct bio *bio)
+{
+	return bio_chain_endio && (u64)bio->bi_end_io == bio_chain_endio;
+}
+
+/* When @io was first seen, and who asked for it. */
+static __always_inline void take_over(struct monad_storage_io *io,
+				      const struct monad_storage_io *from)
+{
+	io->start_ns = from->start_ns;
+	io->pid = from->pid;
+	io->tgid = from->tgid;
+	io->stack = from->stack;
+	io->actor_cgroup_id = from->actor_cgroup_id;
+	io->flags |= from->flags & MONAD_STORAGE_F_KTHREAD;
+	__builtin_memcpy(io->comm, from->comm, sizeof(io->comm));
+}
+
+/*
+ * What is known of @bio, which has a request now, since it was queued: it had to wait for
+ * that perhaps, and this may be some kworker. False if nothing is.
+ */
+static __always_inline bool take_over_bio(struct monad_storage_io *io, struct bio *bio)
+{
+	struct monad_storage_io *from;
+	struct place p;
+
+	if (!bio)
+		return false;
+	from = find_bio(rq_bio_key(bio), &p);
+	if (from) {
+		take_over(io, from);
+		table_release(&p);
+		return true;
+	}
+	if (!is_piece(bio))
+		return false;
+	from = find_bio(rq_parent_key(bio), &p);
+	if (from)
+		take_over(io, from);
+	return from;
 }
 
 /* How many bios of a request to look at for one that was seen before. */

@@ -14,6 +14,11 @@ int BPF_PROG(storage_cgroup_release, struct cgroup *cgroup)
 	u32 i, word, index, gone;
 	struct place p;
 
+	/* Its number is one of its hierarchy; that of another one may be the same. */
+	if (bpf_core_enum_value_exists(enum cgroup_subsys_id, io_cgrp_id) &&
+	    !(cgroup->root->subsys_mask >>
+		      bpf_core_enum_value(enum cgroup_subsys_id, io_cgrp_id) & 1))
+		return 0;
 	table_find(&cgroup_keys, cgroup_shift, cgroup->kn->id, &p);
 	if (p.index == TABLE_NONE)
 		return 0;

@@ -63,6 +63,21 @@ static __always_inline void init_orphan(struct monad_storage_io *io, struct requ
 	io->cgroup_id = bio_cgroup_id(rq->bio);
 }
 
+/* Merging discards is not traced: they are still known as waiting for a request. */
+static __always_inline void forget_merged(struct request *rq)
+{
+	struct bio *bio = rq->bio;
+	struct place p;
+	int i;
+
+	for (i = 0; i < MAX_BIOS && bio; i++) {
+		table_find(&bio_keys, inflight_shift, rq_bio_key(bio), &p);
+		if (p.index != TABLE_NONE)
+			table_release(&p);
+		bio = bio->bi_next;
+	}
+}
+
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr_bytes)
 {
@@ -98,7 +113,7 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		count(MONAD_STORAGE_PARTIALS);
 		write_step(MONAD_STORAGE_RQ_PARTIAL, io, now, sector_from(rq->__sector, op),
 			   nr_bytes, io->flags, error);
-		io->partials++;
+		COUNT_UP(io->partials);
 		if (nr_bytes >= left) {
 			/* the data is with the device, a flush may follow */
 			io->device_end_ns = now;
@@ -128,6 +143,8 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		if (known)
 			flush_times(rq, io);
 	}
+	if (op == MONAD_STORAGE_OP_DISCARD)
+		forget_merged(rq);
 	if (!(io->flags & MONAD_STORAGE_F_ORPHAN))
 		request_times(io, io->device_end_ns ?: now, now, &t);
 	else

@@ -81,7 +81,7 @@ int BPF_PROG(storage_rq_issue, struct request *rq)
 	} else {
 		count(MONAD_STORAGE_REISSUED);
 	}
-	io->issues++;
+	COUNT_UP(io->issues);
 	io->last_issue_ns = now;
 	io->state = MONAD_STORAGE_STATE_ISSUED;
 	io->issue_cpu = bpf_get_smp_processor_id();

@@ -185,6 +185,16 @@ static __always_inline void measure_cgroup(const struct monad_storage_io *io,
 		add(&c->errors, 1);
 }
 
+/*
+ * What it does comes again as I/O of the devices below, charged to the same cgroup (dm, md,
+ * bcache): it is counted there, once.
+ */
+static __always_inline bool is_on_top(struct gendisk *disk)
+{
+	return disk && bpf_core_field_exists(disk->slave_bdevs) &&
+	       disk->slave_bdevs.next != &disk->slave_bdevs;
+}
+
 /* @io has ended, and is counted as @op. */
 static __always_inline void measure(const struct monad_storage_io *io, u32 op,
 				    const struct io_times *t, struct gendisk *disk)
@@ -203,10 +213,6 @@ static __always_inline void measure(const struct monad_storage_io *io, u32 op,
 			add_time(m, MONAD_STORAGE_PHASE_TOTAL, t->total_ns);
 		if (io->partials)
 			add(&m->partials, io->partials);
-		if (io->requeues_issued | io->requeues_unissued) {
-			add(&m->requeues_issued, io->requeues_issued);
-			add(&m->requeues_unissued, io->requeues_unissued);
-		}
 		if (io->flags & MONAD_STORAGE_F_TIMED_OUT)
 			add(&m->timeouts, 1);
 		if (io->error)
@@ -214,7 +220,7 @@ static __always_inline void measure(const struct monad_storage_io *io, u32 op,
 	}
 	if (io->error)
 		count_error(series_nr, io->error);
-	if (op != MONAD_STORAGE_OP_CACHE_FLUSH)
+	if (op != MONAD_STORAGE_OP_CACHE_FLUSH && !is_on_top(disk))
 		measure_cgroup(io, t);
 }
 

@@ -10,6 +10,7 @@
 SEC("tp_btf/block_rq_requeue")
 int BPF_PROG(storage_rq_requeue, struct request *rq)
 {
+	struct monad_storage_metrics *m;
 	struct monad_storage_io *io;
 	struct place p;
 	bool by_bio;
@@ -18,12 +19,17 @@ int BPF_PROG(storage_rq_requeue, struct request *rq)
 	if (!io)
 		return 0;
 	io->flags |= flags_from_rq(rq->rq_flags);
+	m = metrics_of(io->dev, io->op, rq->q->disk);
 	if (io->state == MONAD_STORAGE_STATE_ISSUED) {
 		io->state = MONAD_STORAGE_STATE_QUEUED;
-		io->requeues_issued++;
+		COUNT_UP(io->requeues_issued);
+		if (m)
+			add(&m->requeues_issued, 1);
 		count(MONAD_STORAGE_REQUEUED_ISSUED);
 	} else {
-		io->requeues_unissued++;
+		COUNT_UP(io->requeues_unissued);
+		if (m)
+			add(&m->requeues_unissued, 1);
 		count(MONAD_STORAGE_REQUEUED_UNISSUED);
 	}
 	write_step(MONAD_STORAGE_RQ_REQUEUE, io, bpf_ktime_get_ns(),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The earliest moment a request is known, still in the context of who asked for
- * it: later ones may run in a kworker (flushes and requeues always do, direct
- * writes do on 6.1), or in whatever task an interrupt hit.
+ * A bio has a request. Since when it is known, and whose it is, was noted when it was
+ * queued (storage_bio.bpf.c): it may have waited for a request since, as where a disk has
+ * too few of them, or for its turn, and this may be a kworker then.
  */
 #include "storage.bpf.h"
 #include "storage_unseen.bpf.h"
@@ -10,19 +10,18 @@
 static __always_inline void start(void *ctx, struct monad_storage_io *io, u32 dev,
 				  struct bio *bio, u32 opf, u64 sector, u32 bytes)
 {
-	if (!io)
-		return;
-	*io = (struct monad_storage_io){};
-	io->start_ns = bpf_ktime_get_ns();
 	io->dev = dev;
 	io->op = op_from(opf);
-	io->flags = flags_from(opf, io->op);
+	io->flags |= flags_from(opf, io->op);
 	io->sector = sector_from(sector, io->op);
 	io->bytes = bytes;
-	set_actor(io);
+	if (!io->start_ns) {
+		io->start_ns = bpf_ktime_get_ns();
+		set_actor(io);
+		if (record_stacks)
+			io->stack = take_stack(ctx, STACK_OF_REQUEST);
+	}
 	io->cgroup_id = bio_cgroup_id(bio) ?: io->actor_cgroup_id;
-	if (record_stacks)
-		io->stack = take_stack(ctx, STACK_OF_REQUEST);
 	count(MONAD_STORAGE_STARTED);
 }
 
@@ -38,8 +37,12 @@ int BPF_PROG(storage_io_start, struct request *rq)
 	if (!wanted(dev, disk))
 		return 0;
 	io = keep_rq(rq, &p);
-	if (io && p.found && rq_must_have_ended(io))
+	if (!io)
+		return 0;
+	if (p.found && rq_must_have_ended(io))
 		end_unseen(io, disk, MONAD_STORAGE_RQ_COMPLETE);
+	*io = (struct monad_storage_io){};
+	take_over_bio(io, rq->bio);
 	start(ctx, io, dev, rq->bio, rq->cmd_flags, rq->__sector, rq->__data_len);
 	return 0;
 }
@@ -50,10 +53,21 @@ int BPF_PROG(storage_getrq, struct bio *bio)
 {
 	struct gendisk *disk = bio->bi_bdev->bd_disk;
 	u32 dev = disk_dev(disk);
-	struct place p;
+	struct monad_storage_io *io, *parent;
+	struct place p, of_parent;
 
-	if (wanted(dev, disk))
-		start(ctx, keep_bio(rq_bio_key(bio), &p), dev, bio, bio->bi_opf,
-		      bio->bi_iter.bi_sector, bio->bi_iter.bi_size);
+	if (!wanted(dev, disk))
+		return 0;
+	io = keep_waiting(bio, &p);
+	if (!io)
+		return 0;
+	if (!p.found || io->state != MONAD_STORAGE_STATE_WAITING) {
+		*io = (struct monad_storage_io){};
+		parent = is_piece(bio) ? find_bio(rq_parent_key(bio), &of_parent) : NULL;
+		if (parent)
+			take_over(io, parent);
+	}
+	io->state = MONAD_STORAGE_STATE_QUEUED;
+	start(ctx, io, dev, bio, bio->bi_opf, bio->bi_iter.bi_sector, bio->bi_iter.bi_size);
 	return 0;
 }

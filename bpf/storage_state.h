@@ -15,6 +15,7 @@
 enum monad_storage_state {
 	MONAD_STORAGE_STATE_QUEUED = 0, /* seen, not with the device */
 	MONAD_STORAGE_STATE_ISSUED = 1, /* with the device */
+	MONAD_STORAGE_STATE_WAITING = 2, /* a bio that has no request yet */
 };
 
 /*
@@ -31,8 +32,8 @@ struct monad_storage_bucket {
 /*
  * One I/O in flight: in the table "inflight" by the address of its request; in
  * "inflight_bios" by that of its bio on bio-based devices, and by that plus 1
- * before the first issue on kernels without block_io_start. Addresses are used
- * again: a start overwrites all of it.
+ * before it has a request, on kernels without block_io_start before the first
+ * issue of that. Addresses are used again: a start overwrites all of it.
  */
 struct monad_storage_io {
 	uint64_t start_ns;       /* when first seen */
@@ -89,6 +90,7 @@ enum monad_storage_counter {
 	MONAD_STORAGE_BIO_QUEUED,
 	MONAD_STORAGE_BIO_COMPLETED,
 	MONAD_STORAGE_BIO_PARTS,   /* pieces of a split bio, ended */
+	MONAD_STORAGE_GIVEN_UP,    /* bios that were not to wait (NOWAIT), and would have had to */
 	MONAD_STORAGE_ORPHANS,     /* completions whose start was not seen */
 	MONAD_STORAGE_ENDS_UNSEEN, /* counted when their address was used again */
 	MONAD_STORAGE_CLOCK_BACKWARDS,

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NR_HOOKS 10
+#define NR_HOOKS 12
 
 /* By name of the tracepoint. The first two stand in for each other. */
 extern const char *const hook_names[NR_HOOKS];

@@ -22,7 +22,8 @@ static const char doc[] =
 	"who asked for it.\n\n"
 	"An I/O that never comes back is in no ring and no histogram: it is here.\v"
 	"STATE\n"
-	"  queued  waiting: in a scheduler, for a flush, or given back by the device\n"
+	"  waiting for a request: the disk has no free one, or a limit keeps it\n"
+	"  queued  as a request: in a scheduler, for a flush, or given back by the device\n"
 	"  issued  with the device\n"
 	"  bio     with a driver that takes bios (dm, md, zram, ...)\n\n"
 	"EXAMPLES\n"
@@ -81,6 +82,18 @@ static uint64_t begin_of(const struct monad_storage_io *io)
 	return io->start_ns ? io->start_ns : io->first_issue_ns;
 }
 
+static const char *state_of(const struct monad_storage_io *io, bool bio)
+{
+	switch (io->state) {
+	case MONAD_STORAGE_STATE_ISSUED:
+		return "issued";
+	case MONAD_STORAGE_STATE_WAITING:
+		return "waiting";
+	default:
+		return bio ? "bio" : "queued";
+	}
+}
+
 /* 0 or -errno. */
 static int gather(const struct inflight *inflight, const char *keys, const char *entries,
 		  bool bios, struct list *list)
@@ -99,8 +112,7 @@ static int gather(const struct inflight *inflight, const char *keys, const char 
 			continue;
 		begin = begin_of(&io.io);
 		io.age_ns = begin && now > begin ? now - begin : 0;
-		io.state = io.io.state == MONAD_STORAGE_STATE_ISSUED ? "issued" :
-			   bios && !(key & 1) ? "bio" : "queued";
+		io.state = state_of(&io.io, bios && !(key & 1));
 		disk_name(io.io.dev, io.disk, sizeof(io.disk));
 		if (io.age_ns < inflight->min_age_ns ||
 		    !series_filter(&inflight->filter, io.io.dev, io.disk, io.io.op))
@@ -131,7 +143,7 @@ static void print(const struct list *list)
 		puts("nothing is under way");
 		return;
 	}
-	printf("%7s %-6s %-10s %-12s %12s %6s %6s %8s %8s %s\n", "AGE", "STATE", "DISK", "OP",
+	printf("%7s %-7s %-10s %-12s %12s %6s %6s %8s %8s %s\n", "AGE", "STATE", "DISK", "OP",
 	       "SECTOR", "SIZE", "ISSUES", "REQUEUES", "PID", "COMM");
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct io *io = &list->ios[i];
@@ -141,7 +153,7 @@ static void print(const struct list *list)
 		else
 			snprintf(sector, sizeof(sector), "%" PRIu64, io->io.sector);
 		snprintf(comm, sizeof(comm), "%.*s", MONAD_STORAGE_COMM_LEN, io->io.comm);
-		printf("%7s %-6s %-10s %-12s %12s %6s %6u %8u %8u %s%s\n",
+		printf("%7s %-7s %-10s %-12s %12s %6s %6u %8u %8u %s%s\n",
 		       human_duration(io->age_ns, age), io->state, io->disk, op_name(io->io.op),
 		       sector, human_bytes(io->io.bytes, size), io->io.issues,
 		       io->io.requeues_issued + io->io.requeues_unissued, io->io.tgid,

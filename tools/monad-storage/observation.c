@@ -128,6 +128,7 @@ static int take_inflight(struct observation *seen)
 
 		name_inflight(seen, from->dev, disk, sizeof(disk));
 		device = get_device(seen, from->dev, disk, from->bios);
+		device->waiting += from->waiting;
 		device->queued += from->queued;
 		device->issued += from->issued + from->bios;
 		if (from->oldest_ns && now_ns > from->oldest_ns &&

@@ -22,6 +22,7 @@ struct observed_device {
 	char serial[64];
 	char wwid[128];
 	char dm_name[128]; /* of device mapper */
+	uint64_t waiting; /* I/Os that have no request yet */
 	uint64_t queued; /* I/Os in flight, not with the device ... */
 	uint64_t issued; /* ... and with it */
 	uint64_t oldest_ns; /* how long the oldest of them has been there; 0: there is none */

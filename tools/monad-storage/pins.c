@@ -35,6 +35,7 @@ const char *const counter_names[MONAD_STORAGE_COUNTERS] = {
 	[MONAD_STORAGE_BIO_QUEUED] = "bio_queued",
 	[MONAD_STORAGE_BIO_COMPLETED] = "bio_completed",
 	[MONAD_STORAGE_BIO_PARTS] = "bio_parts",
+	[MONAD_STORAGE_GIVEN_UP] = "given_up",
 	[MONAD_STORAGE_ORPHANS] = "orphans",
 	[MONAD_STORAGE_ENDS_UNSEEN] = "ends_unseen",
 	[MONAD_STORAGE_CLOCK_BACKWARDS] = "clock_backwards",
@@ -334,6 +335,8 @@ static int count_table(const char *keys, const char *entries, struct device_list
 			device->oldest_ns = begin;
 		if (io.state == MONAD_STORAGE_STATE_ISSUED)
 			device->issued++;
+		else if (io.state == MONAD_STORAGE_STATE_WAITING)
+			device->waiting++;
 		else if (bios && !(key & 1))
 			device->bios++;
 		else

@@ -75,6 +75,7 @@ struct inflight_device {
 	uint32_t dev;         /* major << 20 | minor */
 	unsigned long issued; /* requests with the device */
 	unsigned long queued; /* requests waiting */
+	unsigned long waiting; /* bios that have no request yet */
 	unsigned long bios;   /* if it takes bios */
 	uint64_t oldest_ns;   /* when the oldest of them began, CLOCK_MONOTONIC; 0: not known */
 };

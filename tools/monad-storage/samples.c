@@ -217,10 +217,13 @@ static void add_devices(struct families *families, const struct observation *see
 static void add_inflight(struct families *families, const struct observation *seen)
 {
 	gauge(families, PREFIX "inflight", "", "Operations that have begun and not ended: waiting "
-	      "for the device (queued), or with it (issued).");
+	      "for a request, as when the disk has no free one (waiting), for the device (queued), "
+	      "or with it (issued).");
 	for (size_t i = 0; i < seen->nr_devices; i++) {
 		const struct observed_device *device = &seen->devices[i];
 
+		families_sample(families, device->waiting, 2, "device", device->disk, "state",
+				"waiting");
 		families_sample(families, device->queued, 2, "device", device->disk, "state",
 				"queued");
 		families_sample(families, device->issued, 2, "device", device->disk, "state",

@@ -284,6 +284,7 @@ static int attach_all(struct monad_storage *skel, unsigned int *attached)
 	struct bpf_program *order[] = {
 		skel->progs.storage_rq_complete,  skel->progs.storage_bio_complete,
 		skel->progs.storage_rq_merge,	  skel->progs.storage_rq_requeue,
+		skel->progs.storage_bio_backmerge, skel->progs.storage_bio_frontmerge,
 		skel->progs.storage_rq_issue,	  skel->progs.storage_getrq,
 		skel->progs.storage_io_start,	  skel->progs.storage_bio_queue,
 		skel->progs.storage_cgroup_release, skel->progs.storage_throttle_12,

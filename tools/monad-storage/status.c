@@ -97,6 +97,7 @@ static int count_inflight(struct inflight_device *sum)
 	for (size_t i = 0; i < n; i++) {
 		sum->issued += devices[i].issued;
 		sum->queued += devices[i].queued;
+		sum->waiting += devices[i].waiting;
 		sum->bios += devices[i].bios;
 	}
 	free(devices);
@@ -111,8 +112,9 @@ static void print_counters(const struct monad_storage_counters *counters)
 	for (int i = 0; i < MONAD_STORAGE_COUNTERS; i++)
 		printf("  %-20s %" PRIu64 "\n", counter_names[i], counters->value[i]);
 	if (!count_inflight(&inflight))
-		printf("  %-20s %lu with a device, %lu waiting, %lu bios\n", "in flight",
-		       inflight.issued, inflight.queued, inflight.bios);
+		printf("  %-20s %lu with a device, %lu queued, %lu waiting for a request, %lu bios\n",
+		       "in flight", inflight.issued, inflight.queued, inflight.waiting,
+		       inflight.bios);
 }
 
 /* How full it is; it stays full once it was. */
@@ -374,6 +376,7 @@ static void json_counters(struct json_writer *json, const struct monad_storage_c
 		json_key(json, "inflight");
 		json_begin_object(json);
 		json_u64_field(json, "issued", inflight.issued);
+		json_u64_field(json, "waiting", inflight.waiting);
 		json_u64_field(json, "queued", inflight.queued);
 		json_u64_field(json, "bios", inflight.bios);
 		json_end_object(json);

@@ -50,7 +50,8 @@ static void count_inflight(const struct top *top, struct shown *shown)
 				continue;
 			shown->nr_disks++;
 		}
-		row->inflight += devices[i].queued + devices[i].issued + devices[i].bios;
+		row->inflight += devices[i].waiting + devices[i].queued + devices[i].issued +
+				 devices[i].bios;
 	}
 	free(devices);
 }
