@@ -321,6 +321,24 @@ static __always_inline u64 rq_parent_key(struct bio *piece)
 	return (key + parent - bpf_get_current_task()) | 1;
 }
 
+/* When all programs were attached, CLOCK_MONOTONIC; set after that by the loader. */
+uint64_t attached_ns;
+
+/* Longer ones are rare, and counted as ends whose beginning should have been seen. */
+#define LONG_IO_NS (60 * NSEC_PER_SEC)
+
+/*
+ * An end without a beginning: its beginning was before we were there to see it, or should
+ * have been seen. @began: when it did, 0 if that is not known.
+ */
+static __always_inline void count_orphan(u64 began, u64 now)
+{
+	u64 attached = *(volatile u64 *)&attached_ns;
+	bool before = began ? began < attached : now < attached || now - attached < LONG_IO_NS;
+
+	count(before ? MONAD_STORAGE_BEGUN_BEFORE : MONAD_STORAGE_ORPHANS);
+}
+
 static __always_inline bool is_piece(struct bio *bio)
 {
 	return bio_chain_endio && (u64)bio->bi_end_io == bio_chain_endio;
@@ -339,6 +357,29 @@ static __always_inline void take_over(struct monad_storage_io *io,
 	__builtin_memcpy(io->comm, from->comm, sizeof(io->comm));
 }
 
+/* What is known of @bio, which has a request now, by another one than itself. */
+static __always_inline bool take_over_other(struct monad_storage_io *io, struct bio *bio)
+{
+	struct monad_storage_io *from;
+	struct place p;
+
+	if (is_piece(bio)) {
+		from = find_bio(rq_parent_key(bio), &p);
+		if (from)
+			take_over(io, from);
+		return from;
+	}
+	/* The driver of another device has handed it down, as it was (nvme multipath). */
+	from = find_bio(object_key(bio), &p);
+	if (!from)
+		return false;
+	take_over(io, from);
+	/* Here it begins now. */
+	io->start_ns = bpf_ktime_get_ns();
+	io->handed_down = 1;
+	return true;
+}
+
 /*
  * What is known of @bio, which has a request now, since it was queued: it had to wait for
  * that perhaps, and this may be some kworker. False if nothing is.
@@ -351,17 +392,11 @@ static __always_inline bool take_over_bio(struct monad_storage_io *io, struct bi
 	if (!bio)
 		return false;
 	from = find_bio(rq_bio_key(bio), &p);
-	if (from) {
-		take_over(io, from);
-		table_release(&p);
-		return true;
-	}
-	if (!is_piece(bio))
-		return false;
-	from = find_bio(rq_parent_key(bio), &p);
-	if (from)
-		take_over(io, from);
-	return from;
+	if (!from)
+		return take_over_other(io, bio);
+	take_over(io, from);
+	table_release(&p);
+	return true;
 }
 
 /* How many bios of a request to look at for one that was seen before. */
@@ -494,8 +529,13 @@ static __always_inline void request_times(const struct monad_storage_io *io, u64
 	t->total_ns = time_between(io->start_ns, now, MONAD_STORAGE_F_TOTAL_NS, t);
 }
 
-static __always_inline void write_complete(u32 type, const struct monad_storage_io *io,
-					   const struct io_times *t, struct gendisk *disk)
+/*
+ * Of @disk, or, where there is no pointer to it that the verifier knows, of @unknown,
+ * its address or 0.
+ */
+static __always_inline void write_complete_of(u32 type, const struct monad_storage_io *io,
+					      const struct io_times *t, struct gendisk *disk,
+					      u64 unknown)
 {
 	u32 flags = io->flags | t->flags;
 	struct monad_storage_complete *e;
@@ -552,11 +592,20 @@ static __always_inline void write_complete(u32 type, const struct monad_storage_
 		((u64 *)e->disk)[0] = name[0];
 		((u64 *)e->disk)[1] = name[1];
 		e->disk[sizeof(e->disk) - 1] = '\0';
+	} else if (unknown) {
+		bpf_probe_read_kernel_str(e->disk, sizeof(e->disk),
+					  ((struct gendisk *)unknown)->disk_name);
 	}
 	/* in the order of MONAD_STORAGE_TAG_* */
 	bpf_monad_ring_tags(rec, io->start_seqno, device_tag(io->dev, io->op, io->error),
 			    io->cgroup_id, t->total_ns);
 	bpf_monad_ring_commit(rec, 0);
+}
+
+static __always_inline void write_complete(u32 type, const struct monad_storage_io *io,
+					   const struct io_times *t, struct gendisk *disk)
+{
+	write_complete_of(type, io, t, disk, 0);
 }
 
 #endif /* MONAD_STORAGE_BPF_H */

@@ -9,6 +9,7 @@
 #include <asm-generic/errno-base.h>
 
 #include "storage.bpf.h"
+#include "storage_bio.bpf.h"
 #include "storage_metrics.bpf.h"
 #include "storage_unseen.bpf.h"
 
@@ -58,6 +59,7 @@ int BPF_PROG(storage_bio_queue, struct bio *bio)
 	*io = (struct monad_storage_io){};
 	io->dev = dev;
 	io->start_ns = bpf_ktime_get_ns();
+	io->gendisk = (u64)disk;
 	io->op = op_from(opf);
 	io->bytes = bio->bi_iter.bi_size;
 	/* an fsync: submitted as a write without data */
@@ -166,21 +168,15 @@ int BPF_PROG(storage_bio_complete, struct request_queue *q, struct bio *bio)
 		orphan.flags = flags_from(bio->bi_opf, orphan.op) | MONAD_STORAGE_F_ORPHAN;
 		orphan.sector = MONAD_STORAGE_NO_SECTOR;
 		orphan.cgroup_id = bio_cgroup_id(bio);
-		count(MONAD_STORAGE_ORPHANS);
+		count_orphan(0, now);
 		io = &orphan;
 	}
 	barrier_var(io);
-	io->bytes_done = io->bytes;
-	io->error = error;
-	/* the driver takes a bio at once: its time is the device's */
-	t.total_ns = time_between(io->start_ns, now, MONAD_STORAGE_F_TOTAL_NS, &t);
-	t.device_ns = t.total_ns;
-	if (t.flags & MONAD_STORAGE_F_TOTAL_NS)
-		t.flags |= MONAD_STORAGE_F_DEVICE_NS;
-	count(MONAD_STORAGE_BIO_COMPLETED);
-	if (error)
-		count(MONAD_STORAGE_ERRORS);
-	measure(io, io->op, &t, disk);
+	end_of_bio(io, error, now, &t);
+	measure_device(io, &t, find_series(io->dev, io->op, disk));
+	/* One that was handed down its cgroup has paid for there. */
+	if (disk == bio->bi_bdev->bd_disk && !is_on_top(disk))
+		measure_cgroup(io, &t);
 	write_complete(MONAD_STORAGE_BIO_COMPLETE, io, &t, disk);
 	if (known)
 		table_release(&p);

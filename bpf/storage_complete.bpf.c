@@ -13,6 +13,7 @@
  * wait at the time, whose address is in the hardware queue.
  */
 #include "storage.bpf.h"
+#include "storage_bio.bpf.h"
 #include "storage_metrics.bpf.h"
 
 /* A caller's request without data is done: when was its flush? */
@@ -78,6 +79,21 @@ static __always_inline void forget_merged(struct request *rq)
 	}
 }
 
+/* What a driver takes in one request, and so how many bios there can be. */
+#define MAX_SEGMENTS 256
+
+/* Those of its bios that are also of a device above have ended there. */
+static __always_inline void end_above(struct request *rq, u32 error, u64 now)
+{
+	struct bio *bio = rq->bio;
+	int i;
+
+	for (i = 0; i < MAX_SEGMENTS && bio; i++) {
+		end_handed_down(object_key(bio), error, now);
+		bio = bio->bi_next;
+	}
+}
+
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr_bytes)
 {
@@ -126,7 +142,7 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		request_times(io, now, now, &t);
 		count(MONAD_STORAGE_FLUSHED);
 		if (!known)
-			count(MONAD_STORAGE_ORPHANS);
+			count_orphan(rq->start_time_ns, now);
 		measure(io, MONAD_STORAGE_OP_CACHE_FLUSH, &t, disk);
 		write_complete(MONAD_STORAGE_FLUSH_COMPLETE, io, &t, disk);
 		if (known) {
@@ -148,7 +164,7 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 	if (!(io->flags & MONAD_STORAGE_F_ORPHAN))
 		request_times(io, io->device_end_ns ?: now, now, &t);
 	else
-		count(MONAD_STORAGE_ORPHANS);
+		count_orphan(rq->start_time_ns, now);
 	count(MONAD_STORAGE_COMPLETED);
 	if (io->error)
 		count(MONAD_STORAGE_ERRORS);
@@ -156,8 +172,11 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		count(MONAD_STORAGE_TIMEOUTS);
 	measure(io, io->op, &t, disk);
 	write_complete(MONAD_STORAGE_RQ_COMPLETE, io, &t, disk);
+	by_bio = io->handed_down;
 	/* Only now: the place may be another CPU's at once. */
 	if (known)
 		table_release(&p);
+	if (by_bio)
+		end_above(rq, error, now);
 	return 0;
 }

@@ -124,6 +124,21 @@ static __always_inline u32 find_series(u32 dev, u32 op, struct gendisk *disk)
 	return find_series_of(dev, op, &name, disk);
 }
 
+/* The same, of a device that takes bios and of which there is only the address, @gendisk. */
+static __always_inline u32 find_bio_series(u32 dev, u32 op, u64 gendisk)
+{
+	struct monad_storage_disk_name name = {};
+	struct monad_storage_series *found;
+	u32 series_nr;
+
+	bpf_probe_read_kernel_str(&name, sizeof(name), ((struct gendisk *)gendisk)->disk_name);
+	series_nr = find_series_of(dev, op, &name, NULL);
+	found = bpf_map_lookup_elem(&series, &series_nr);
+	if (found)
+		found->bio_based = 1;
+	return series_nr;
+}
+
 static __always_inline struct monad_storage_metrics *metrics_of(u32 series_nr)
 {
 	u32 index = shard_of(series_nr);
@@ -195,11 +210,10 @@ static __always_inline bool is_on_top(struct gendisk *disk)
 	       disk->slave_bdevs.next != &disk->slave_bdevs;
 }
 
-/* @io has ended, and is counted as @op. */
-static __always_inline void measure(const struct monad_storage_io *io, u32 op,
-				    const struct io_times *t, struct gendisk *disk)
+/* @io has ended, and is counted in the series of that place in the table. */
+static __always_inline void measure_device(const struct monad_storage_io *io,
+					   const struct io_times *t, u32 series_nr)
 {
-	u32 series_nr = find_series(io->dev, op, disk);
 	struct monad_storage_metrics *m = metrics_of(series_nr);
 
 	if (m) {
@@ -220,6 +234,13 @@ static __always_inline void measure(const struct monad_storage_io *io, u32 op,
 	}
 	if (io->error)
 		count_error(series_nr, io->error);
+}
+
+/* ... and of its cgroup. */
+static __always_inline void measure(const struct monad_storage_io *io, u32 op,
+				    const struct io_times *t, struct gendisk *disk)
+{
+	measure_device(io, t, find_series(io->dev, op, disk));
 	if (op != MONAD_STORAGE_OP_CACHE_FLUSH && !is_on_top(disk))
 		measure_cgroup(io, t);
 }

@@ -53,8 +53,8 @@ int BPF_PROG(storage_getrq, struct bio *bio)
 {
 	struct gendisk *disk = bio->bi_bdev->bd_disk;
 	u32 dev = disk_dev(disk);
-	struct monad_storage_io *io, *parent;
-	struct place p, of_parent;
+	struct monad_storage_io *io;
+	struct place p;
 
 	if (!wanted(dev, disk))
 		return 0;
@@ -63,9 +63,7 @@ int BPF_PROG(storage_getrq, struct bio *bio)
 		return 0;
 	if (!p.found || io->state != MONAD_STORAGE_STATE_WAITING) {
 		*io = (struct monad_storage_io){};
-		parent = is_piece(bio) ? find_bio(rq_parent_key(bio), &of_parent) : NULL;
-		if (parent)
-			take_over(io, parent);
+		take_over_other(io, bio);
 	}
 	io->state = MONAD_STORAGE_STATE_QUEUED;
 	start(ctx, io, dev, bio, bio->bi_opf, bio->bi_iter.bi_sector, bio->bi_iter.bi_size);

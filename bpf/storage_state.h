@@ -37,7 +37,10 @@ struct monad_storage_bucket {
  */
 struct monad_storage_io {
 	uint64_t start_ns;       /* when first seen */
-	uint64_t first_issue_ns; /* 0: not yet */
+	union {
+		uint64_t first_issue_ns; /* 0: not yet */
+		uint64_t gendisk;        /* of a bio-based device: its address */
+	};
 	uint64_t last_issue_ns;
 	uint64_t device_end_ns;  /* end of the data part of a flush sequence, or 0 */
 	uint64_t start_seqno;    /* of the event that started it, or 0 */
@@ -59,7 +62,7 @@ struct monad_storage_io {
 	uint16_t partials;
 	uint16_t issue_cpu;
 	uint8_t state; /* enum monad_storage_state */
-	uint8_t reserved[1];
+	uint8_t handed_down; /* its bios may be those of a device above */
 	char comm[MONAD_STORAGE_COMM_LEN];
 };
 
@@ -91,7 +94,8 @@ enum monad_storage_counter {
 	MONAD_STORAGE_BIO_COMPLETED,
 	MONAD_STORAGE_BIO_PARTS,   /* pieces of a split bio, ended */
 	MONAD_STORAGE_GIVEN_UP,    /* bios that were not to wait (NOWAIT), and would have had to */
-	MONAD_STORAGE_ORPHANS,     /* completions whose start was not seen */
+	MONAD_STORAGE_BEGUN_BEFORE, /* completions of what began before the recording */
+	MONAD_STORAGE_ORPHANS,     /* other completions whose start was not seen */
 	MONAD_STORAGE_ENDS_UNSEEN, /* counted when their address was used again */
 	MONAD_STORAGE_CLOCK_BACKWARDS,
 	MONAD_STORAGE_TABLE_FULL,  /* starts not kept: no room for them */

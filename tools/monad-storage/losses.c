@@ -113,10 +113,8 @@ bool losses_any(const struct reader *reader)
 	uint64_t sum = 0;
 
 	if (reader->recorded_to && !pins_read_counters(&counters)) {
-		for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++) {
-			if (probe_causes[i].counter != MONAD_STORAGE_ORPHANS)
-				sum += counters.value[probe_causes[i].counter];
-		}
+		for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++)
+			sum += counters.value[probe_causes[i].counter];
 		pins_visit_links(add_misses, &sum);
 	}
 	for (int i = 0; ext && i < MONAD_RING_LOST_COUNT; i++)

@@ -36,6 +36,7 @@ const char *const counter_names[MONAD_STORAGE_COUNTERS] = {
 	[MONAD_STORAGE_BIO_COMPLETED] = "bio_completed",
 	[MONAD_STORAGE_BIO_PARTS] = "bio_parts",
 	[MONAD_STORAGE_GIVEN_UP] = "given_up",
+	[MONAD_STORAGE_BEGUN_BEFORE] = "begun_before",
 	[MONAD_STORAGE_ORPHANS] = "orphans",
 	[MONAD_STORAGE_ENDS_UNSEEN] = "ends_unseen",
 	[MONAD_STORAGE_CLOCK_BACKWARDS] = "clock_backwards",

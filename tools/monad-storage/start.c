@@ -293,6 +293,8 @@ static int attach_all(struct monad_storage *skel, unsigned int *attached)
 	unsigned int core = 0;
 
 	*attached = 0;
+	/* Until then what ends without a beginning began before us. */
+	skel->bss->attached_ns = UINT64_MAX;
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		if (!bpf_program__autoload(order[i]) || attach(order[i]))
 			continue;
@@ -301,6 +303,7 @@ static int attach_all(struct monad_storage *skel, unsigned int *attached)
 		    order[i] == skel->progs.storage_rq_complete)
 			core++;
 	}
+	skel->bss->attached_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!core) {
 		error("neither block_rq_issue nor block_rq_complete could be attached");
 		return -1;
