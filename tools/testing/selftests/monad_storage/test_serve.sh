@@ -21,6 +21,8 @@ settle
 
 begin_server()
 {
+	# What the one before said is not to be taken for its own.
+	: >/tmp/server.out
 	# shellcheck disable=SC2086
 	$with monad-storage serve "$@" >/tmp/server.out 2>/tmp/server.log &
 	server=$!
