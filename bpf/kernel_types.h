@@ -101,6 +101,10 @@ struct blk_mq_hw_ctx {
 	struct blk_flush_queue *fq;
 };
 
+enum mq_rq_state {
+	MQ_RQ_IDLE = 0, /* with no device */
+};
+
 struct request {
 	struct request_queue *q;
 	struct blk_mq_hw_ctx *mq_hctx;
@@ -110,6 +114,7 @@ struct request {
 	u64 __sector;
 	struct bio *bio;
 	u64 start_time_ns;
+	enum mq_rq_state state;
 };
 
 struct task_struct {

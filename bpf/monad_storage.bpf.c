@@ -14,6 +14,7 @@
 #include "storage_complete.bpf.c"
 #include "storage_bio.bpf.c"
 #include "storage_cgroup.bpf.c"
+#include "storage_check.bpf.c"
 #include "storage_writeback.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -68,6 +68,12 @@ struct monad_storage_io {
 
 MONAD_EVENT_ASSERT_SIZE(struct monad_storage_io, 128);
 
+/* What the program "check" is asked, and answers. */
+struct monad_storage_check {
+	uint64_t key;   /* of a request in "inflight_keys" */
+	uint64_t ended; /* it is with no device */
+};
+
 /* The last flush of a flush request, kept for those who waited for it. */
 struct monad_storage_flush {
 	uint64_t issue_ns;

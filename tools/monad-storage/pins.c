@@ -16,6 +16,7 @@
 
 #include "disk.h"
 #include "monad_storage.h"
+#include "inflight_table.h"
 #include "pins.h"
 #include "printable.h"
 #include "tables.h"
@@ -311,40 +312,20 @@ static struct inflight_device *find_device(struct device_list *list, uint32_t de
 	return &list->devices[list->nr++];
 }
 
-/* What comes and goes meanwhile may be counted or not. */
-static int count_table(const char *keys, const char *entries, struct device_list *list)
+static void count_io(const struct inflight_io *io, void *arg)
 {
-	bool bios = !strcmp(entries, "inflight_bios");
-	struct monad_storage_io io;
-	struct table table;
-	size_t at = 0;
-	uint64_t key;
-	int err;
+	struct inflight_device *device = find_device(arg, io->io.dev);
 
-	err = table_open(&table, keys, entries, sizeof(io), 1);
-	if (err)
-		return err;
-	while ((key = table_next(&table, &at))) {
-		struct inflight_device *device;
-		uint64_t begin;
-
-		if (!table_copy(&table, at - 1, key, &io))
-			continue;
-		device = find_device(list, io.dev);
-		begin = io.start_ns ? io.start_ns : io.first_issue_ns;
-		if (begin && (!device->oldest_ns || begin < device->oldest_ns))
-			device->oldest_ns = begin;
-		if (io.state == MONAD_STORAGE_STATE_ISSUED)
-			device->issued++;
-		else if (io.state == MONAD_STORAGE_STATE_WAITING)
-			device->waiting++;
-		else if (bios && !(key & 1))
-			device->bios++;
-		else
-			device->queued++;
-	}
-	table_close(&table);
-	return 0;
+	if (io->began_ns && (!device->oldest_ns || io->began_ns < device->oldest_ns))
+		device->oldest_ns = io->began_ns;
+	if (io->io.state == MONAD_STORAGE_STATE_ISSUED)
+		device->issued++;
+	else if (io->io.state == MONAD_STORAGE_STATE_WAITING)
+		device->waiting++;
+	else if (io->bio)
+		device->bios++;
+	else
+		device->queued++;
 }
 
 int pins_inflight_by_device(struct inflight_device **devices, size_t *nr)
@@ -352,9 +333,7 @@ int pins_inflight_by_device(struct inflight_device **devices, size_t *nr)
 	struct device_list list = {};
 	int err;
 
-	err = count_table("inflight_keys", "inflight", &list);
-	if (!err)
-		err = count_table("bio_keys", "inflight_bios", &list);
+	err = inflight_visit(count_io, &list, NULL);
 	if (err) {
 		free(list.devices);
 		return err;

@@ -16,6 +16,8 @@
 /* Links are pinned as link_NAME, maps as map_NAME. */
 #define PIN_LINK_PREFIX "link_"
 #define PIN_MAP_PREFIX "map_"
+/* A program that tells whether a request has ended, see struct monad_storage_check. */
+#define PIN_CHECK PIN_DIR "/check"
 /* The map that is pinned last: a start that has got so far is complete. */
 #define PIN_SESSION "session"
 

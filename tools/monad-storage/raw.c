@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inflight_table.h"
 #include "monad_storage.h"
 #include "raw.h"
-#include "tables.h"
 
 /* 0: of a type that is not known. */
 static size_t payload_size(unsigned int type)
@@ -48,14 +48,12 @@ enum event_result raw_event_read(struct monad_event_iterator *iter,
 	return EVENT_OK;
 }
 
-static struct raw_inflight raw_inflight(const struct monad_storage_io *io, uint64_t now_ns,
-					bool bio)
+static struct raw_inflight raw_inflight(const struct inflight_io *inflight)
 {
-	/* What was not seen to start has been there since it was issued. */
-	const uint64_t begin = io->start_ns ? io->start_ns : io->first_issue_ns;
+	const struct monad_storage_io *io = &inflight->io;
 	struct raw_inflight raw = {
-		.start_ns = begin,
-		.age_ns = begin && now_ns > begin ? now_ns - begin : 0,
+		.start_ns = inflight->began_ns,
+		.age_ns = inflight->age_ns,
 		.sector = io->sector,
 		.bytes = io->bytes,
 		.cgroup_id = io->cgroup_id,
@@ -70,51 +68,41 @@ static struct raw_inflight raw_inflight(const struct monad_storage_io *io, uint6
 		.issues = io->issues,
 		.requeues_issued = io->requeues_issued,
 		.requeues_unissued = io->requeues_unissued,
-		.issued = bio || io->state == MONAD_STORAGE_STATE_ISSUED,
+		/* The driver of a bio has it from the beginning. */
+		.issued = inflight->bio || io->state == MONAD_STORAGE_STATE_ISSUED,
 	};
 
 	memcpy(raw.comm, io->comm, sizeof(raw.comm));
 	return raw;
 }
 
-static int add_table(const char *keys, const char *entries, bool bios, struct raw_inflight **ios,
-		     size_t *nr, size_t *room)
-{
-	struct monad_storage_io io;
-	struct table table;
-	size_t at = 0;
-	uint64_t key;
-	int err;
+struct list {
+	struct raw_inflight *ios;
+	size_t nr, room;
+};
 
-	err = table_open(&table, keys, entries, sizeof(io), 1);
-	while (!err && (key = table_next(&table, &at))) {
-		if (!table_copy(&table, at - 1, key, &io))
-			continue;
-		if (*nr == *room) {
-			*room = *room * 2 + 64;
-			*ios = xrealloc(*ios, *room * sizeof(**ios));
-		}
-		/* The driver of a bio has it from the beginning. */
-		(*ios)[(*nr)++] = raw_inflight(&io, clock_ns(CLOCK_MONOTONIC), bios && !(key & 1));
+static void add_io(const struct inflight_io *io, void *arg)
+{
+	struct list *list = arg;
+
+	if (list->nr == list->room) {
+		list->room = list->room * 2 + 64;
+		list->ios = xrealloc(list->ios, list->room * sizeof(*list->ios));
 	}
-	table_close(&table);
-	return err;
+	list->ios[list->nr++] = raw_inflight(io);
 }
 
 int raw_inflight_read(struct raw_inflight **ios, size_t *nr)
 {
-	size_t room = 0;
+	struct list list = {};
 	int err;
 
-	*ios = NULL;
-	*nr = 0;
-	err = add_table("inflight_keys", "inflight", false, ios, nr, &room);
-	if (!err)
-		err = add_table("bio_keys", "inflight_bios", true, ios, nr, &room);
+	err = inflight_visit(add_io, &list, NULL);
 	if (err) {
-		free(*ios);
-		*ios = NULL;
-		*nr = 0;
+		free(list.ios);
+		list = (struct list){};
 	}
+	*ios = list.ios;
+	*nr = list.nr;
 	return err;
 }

@@ -66,7 +66,7 @@ static int choose_programs(struct monad_storage *skel, const struct btf *btf)
 	bpf_object__for_each_program(prog, skel->obj) {
 		const char *hook = hook_of(prog);
 
-		if (prog == skel->progs.storage_io_start)
+		if (prog == skel->progs.storage_io_start || prog == skel->progs.storage_check)
 			continue;
 		if (prog == (throttle_args == 8 ? skel->progs.storage_throttle_12 :
 						  skel->progs.storage_throttle_8)) {
@@ -254,6 +254,16 @@ static int pin_maps(struct monad_storage *skel)
 	return 0;
 }
 
+/* The one that is run by those who look. */
+static int pin_check(struct monad_storage *skel)
+{
+	int err = -bpf_program__pin(skel->progs.storage_check, PIN_CHECK);
+
+	if (err)
+		error("pinning %s: %s", PIN_CHECK, strerror(err));
+	return err;
+}
+
 /*
  * Attaches and pins one program. Ends are attached before beginnings: an I/O
  * whose end is seen and its beginning not is an orphan and counted; the other
@@ -348,6 +358,8 @@ static int start(struct start_options *options)
 	err = fill_maps(options, &info, path, &room, skel);
 	if (!err)
 		err = pin_maps(skel);
+	if (!err)
+		err = pin_check(skel);
 	if (!err)
 		err = attach_all(skel, &attached);
 	if (!err)

@@ -222,7 +222,7 @@ diskstats_from_events()
 nothing_lost()
 {
 	is "$(from_summary '[.losses | .. | numbers] | add')" 0 "nothing was lost or left out"
-	is "$(monad-storage status --json | jq -r '.inflight | add')" 0 \
+	is "$(monad-storage inflight --json | jq '(.inflight | length) + .ended_unseen')" 0 \
 		"nothing is left in flight"
 }
 

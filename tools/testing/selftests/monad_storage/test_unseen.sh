@@ -38,6 +38,14 @@ while [ $rounds -lt 20 ] && [ "$(misses)" -lt 3 ]; do
 	rounds=$((rounds + 1))
 done
 at_least "$(misses)" 3 "programs were skipped"
+# What they left is not under way for ever.
+nap 20
+is "$(monad-storage status --json | jq -r '.inflight | add')" 0 "nothing seems to be in flight"
+ended=$(monad-storage inflight --json | jq '.ended_unseen')
+is "$(($(counter ends_unseen) + ended))" "$(misses)" "all that was skipped were ends, $ended of them \
+not counted yet"
+is "$(monad-storage inflight 2>&1 | grep -c "$ended more have ended, and nobody saw it")" \
+	$((ended > 0)) "which is said"
 # All 8 requests are used once more, and those of the other disk, too.
 for disk in "$a" "$b"; do
 	runs "$disk: every request once more" fio --output=/dev/null --direct=1 --name=f \
