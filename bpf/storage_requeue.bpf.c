@@ -19,7 +19,7 @@ int BPF_PROG(storage_rq_requeue, struct request *rq)
 	if (!io)
 		return 0;
 	io->flags |= flags_from_rq(rq->rq_flags);
-	m = metrics_of(io->dev, io->op, rq->q->disk);
+	m = metrics_of(find_series(io->dev, io->op, rq->q->disk));
 	if (io->state == MONAD_STORAGE_STATE_ISSUED) {
 		io->state = MONAD_STORAGE_STATE_QUEUED;
 		COUNT_UP(io->requeues_issued);

@@ -9,10 +9,10 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
-# The name of the one that is no path, as nvme0n1; those are nvme0c0n1 and so on.
+# nvme0n1, if nvme0c0n1 and so on are paths to it
 head_of_paths()
 {
-	ls /sys/block | grep -x 'nvme[0-9]*n1'
+	ls /sys/block | sed -n 's/^\(nvme[0-9]*\)c[0-9]*n1$/\1n1/p' | sort -u
 }
 
 wait_for eval '[ -b "/dev/$(head_of_paths)" ]'
