@@ -75,9 +75,9 @@ TABLE_MAP(inflight_keys, struct monad_storage_bucket);
 TABLE_MAP(inflight, struct monad_storage_io);
 
 /*
- * Bios of bio-based devices, and those that wait to become requests. Some drivers pass a bio on to the device below, where its end is not
- * traced (nvme multipath, for all bios of a request but the first): such entries
- * stay, so the oldest of a bucket has to make room when there is none.
+ * Bios of bio-based devices, and those that wait to become requests. Some drivers pass
+ * a bio on to the device below, where its end is not always traced: should such entries
+ * stay, the oldest of a bucket has to make room when there is none.
  */
 TABLE_MAP(bio_keys, struct monad_storage_bucket);
 TABLE_MAP(inflight_bios, struct monad_storage_io);
@@ -311,7 +311,17 @@ static __always_inline struct monad_storage_io *keep_waiting(struct bio *bio, st
 	return io;
 }
 
-/* The same for the bio that @piece was split off from, to whose address no pointer leads. */
+/* @bio does not wait for a request any more. */
+static __always_inline void forget_waiting(struct bio *bio)
+{
+	struct place p;
+
+	table_find(&bio_keys, inflight_shift, rq_bio_key(bio), &p);
+	if (p.index != TABLE_NONE)
+		table_release(&p);
+}
+
+/* As rq_bio_key(), of the bio that @piece was split off from: no pointer leads there. */
 static __always_inline u64 rq_parent_key(struct bio *piece)
 {
 	u64 parent = (u64)piece->bi_private, key = object_key(bpf_get_current_task_btf());

@@ -77,27 +77,18 @@ int BPF_PROG(storage_bio_queue, struct bio *bio)
 	return 0;
 }
 
-/* @bio became part of a request that there is already. */
-static __always_inline void merge(struct bio *bio)
-{
-	struct place p;
-
-	table_find(&bio_keys, inflight_shift, rq_bio_key(bio), &p);
-	if (p.index != TABLE_NONE)
-		table_release(&p);
-}
-
+/* It became part of a request that there is already. */
 SEC("tp_btf/block_bio_backmerge")
 int BPF_PROG(storage_bio_backmerge, struct bio *bio)
 {
-	merge(bio);
+	forget_waiting(bio);
 	return 0;
 }
 
 SEC("tp_btf/block_bio_frontmerge")
 int BPF_PROG(storage_bio_frontmerge, struct bio *bio)
 {
-	merge(bio);
+	forget_waiting(bio);
 	return 0;
 }
 

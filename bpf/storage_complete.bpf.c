@@ -68,13 +68,10 @@ static __always_inline void init_orphan(struct monad_storage_io *io, struct requ
 static __always_inline void forget_merged(struct request *rq)
 {
 	struct bio *bio = rq->bio;
-	struct place p;
 	int i;
 
 	for (i = 0; i < MAX_BIOS && bio; i++) {
-		table_find(&bio_keys, inflight_shift, rq_bio_key(bio), &p);
-		if (p.index != TABLE_NONE)
-			table_release(&p);
+		forget_waiting(bio);
 		bio = bio->bi_next;
 	}
 }

@@ -37,8 +37,11 @@ int BPF_PROG(storage_io_start, struct request *rq)
 	if (!wanted(dev, disk))
 		return 0;
 	io = keep_rq(rq, &p);
-	if (!io)
+	if (!io) {
+		if (rq->bio)
+			forget_waiting(rq->bio);
 		return 0;
+	}
 	if (p.found && rq_must_have_ended(io))
 		end_unseen(io, disk, MONAD_STORAGE_RQ_COMPLETE);
 	*io = (struct monad_storage_io){};

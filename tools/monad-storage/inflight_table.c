@@ -21,7 +21,11 @@ struct visit {
 static bool is_idle(const struct visit *visit, uint64_t key)
 {
 	struct monad_storage_check check = { .key = key };
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &check, .ctx_size_in = sizeof(check));
+	struct bpf_test_run_opts opts = {
+		.sz = sizeof(opts),
+		.ctx_in = &check,
+		.ctx_size_in = sizeof(check),
+	};
 
 	return visit->check >= 0 && !bpf_prog_test_run_opts(visit->check, &opts) && !opts.retval &&
 	       check.ended;

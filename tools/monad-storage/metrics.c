@@ -69,10 +69,15 @@ static void name_nameless(struct noted *noted, size_t nr)
 	}
 }
 
-static int compare_noted(const void *a, const void *b)
+/* One of them, where they are put in another order. */
+struct place {
+	struct noted *of;
+};
+
+static int compare_places(const void *a, const void *b)
 {
-	const struct noted *x = *(const struct noted *const *)a;
-	const struct noted *y = *(const struct noted *const *)b;
+	const struct noted *x = ((const struct place *)a)->of;
+	const struct noted *y = ((const struct place *)b)->of;
 	int diff = strverscmp(x->disk, y->disk);
 
 	if (!diff)
@@ -106,37 +111,37 @@ static void add_words(void *to, const void *from, size_t size)
 static void fold_series(struct metrics *metrics, struct noted *all, size_t nr,
 			const struct table *counters)
 {
-	struct noted **order = xcalloc(nr + 1, sizeof(*order));
+	struct place *order = xcalloc(nr + 1, sizeof(*order));
 	struct monad_storage_metrics sum;
 	size_t used = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		if (all[i].key)
-			order[used++] = &all[i];
+			order[used++].of = &all[i];
 	}
 	if (used)
-		qsort(order, used, sizeof(*order), compare_noted);
+		qsort(order, used, sizeof(*order), compare_places);
 	metrics->series = xcalloc(used + 1, sizeof(*metrics->series));
 	for (size_t i = 0; i < used; i++) {
-		const uint32_t dev = MONAD_STORAGE_SERIES_DEV(order[i]->key);
-		const uint32_t op = MONAD_STORAGE_SERIES_OP(order[i]->key);
+		const uint32_t dev = MONAD_STORAGE_SERIES_DEV(order[i].of->key);
+		const uint32_t op = MONAD_STORAGE_SERIES_OP(order[i].of->key);
 		struct metrics_series *s = &metrics->series[metrics->nr_series];
 
-		if (metrics->nr_series && s[-1].op == op && !strcmp(s[-1].disk, order[i]->disk)) {
+		if (metrics->nr_series && s[-1].op == op && !strcmp(s[-1].disk, order[i].of->disk)) {
 			s--;
 		} else {
 			metrics->nr_series++;
-			memcpy(s->disk, order[i]->disk, sizeof(s->disk));
+			memcpy(s->disk, order[i].of->disk, sizeof(s->disk));
 			s->op = op;
 			s->dev = dev;
 		}
 		if (s->dev != dev && !is_called(s->dev, s->disk))
 			s->dev = dev;
-		s->diskseq = order[i]->diskseq;
-		s->bio_based |= order[i]->bio_based;
-		table_sum(counters, order[i] - all, &sum);
+		s->diskseq = order[i].of->diskseq;
+		s->bio_based |= order[i].of->bio_based;
+		table_sum(counters, order[i].of - all, &sum);
 		add_words(&s->sum, &sum, sizeof(sum));
-		order[i]->to = s;
+		order[i].of->to = s;
 	}
 	free(order);
 }

@@ -112,9 +112,9 @@ static void print_counters(const struct monad_storage_counters *counters)
 	for (int i = 0; i < MONAD_STORAGE_COUNTERS; i++)
 		printf("  %-20s %" PRIu64 "\n", counter_names[i], counters->value[i]);
 	if (!count_inflight(&inflight))
-		printf("  %-20s %lu with a device, %lu queued, %lu waiting for a request, %lu bios\n",
-		       "in flight", inflight.issued, inflight.queued, inflight.waiting,
-		       inflight.bios);
+		printf("  %-20s %lu with a device, %lu queued, %lu waiting for a request, "
+		       "%lu bios\n", "in flight", inflight.issued, inflight.queued,
+		       inflight.waiting, inflight.bios);
 }
 
 /* How full it is; it stays full once it was. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What exporters ask of those who run tasks: who asks, who is dead, and what is no file of theirs. */
+/* What exporters ask of those who run tasks: who asks, who is dead, what is no file of theirs. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
