@@ -127,7 +127,8 @@ static void fold_series(struct metrics *metrics, struct noted *all, size_t nr,
 		const uint32_t op = MONAD_STORAGE_SERIES_OP(order[i].of->key);
 		struct metrics_series *s = &metrics->series[metrics->nr_series];
 
-		if (metrics->nr_series && s[-1].op == op && !strcmp(s[-1].disk, order[i].of->disk)) {
+		if (metrics->nr_series && s[-1].op == op &&
+		    !strcmp(s[-1].disk, order[i].of->disk)) {
 			s--;
 		} else {
 			metrics->nr_series++;
