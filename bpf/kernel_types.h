@@ -103,6 +103,7 @@ struct blk_mq_hw_ctx {
 
 enum mq_rq_state {
 	MQ_RQ_IDLE = 0, /* with no device */
+	MQ_RQ_IN_FLIGHT = 1,
 };
 
 struct request {
@@ -115,6 +116,11 @@ struct request {
 	struct bio *bio;
 	u64 start_time_ns;
 	enum mq_rq_state state;
+	unsigned long deadline; /* jiffies */
+};
+
+struct blk_expired_data {
+	unsigned long timeout_start; /* jiffies */
 };
 
 struct task_struct {

@@ -13,6 +13,7 @@
 #include "storage_requeue.bpf.c"
 #include "storage_complete.bpf.c"
 #include "storage_bio.bpf.c"
+#include "storage_timeout.bpf.c"
 #include "storage_cgroup.bpf.c"
 #include "storage_check.bpf.c"
 #include "storage_writeback.bpf.c"

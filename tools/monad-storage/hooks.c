@@ -9,7 +9,8 @@
 const char *const hook_names[NR_HOOKS] = {
 	"block_io_start", "block_getrq",  "block_rq_issue",  "block_rq_complete",
 	"block_rq_requeue", "block_rq_merge", "block_bio_queue", "block_bio_complete",
-	"block_bio_backmerge", "block_bio_frontmerge", "cgroup_release", "balance_dirty_pages",
+	"block_bio_backmerge", "block_bio_frontmerge", "blk_mq_handle_expired", "cgroup_release",
+	"balance_dirty_pages",
 };
 
 static void note_hook(const char *name, int link_fd, void *arg)

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NR_HOOKS 12
+#define NR_HOOKS 13
 
-/* By name of the tracepoint. The first two stand in for each other. */
+/* By name of the tracepoint, or function. The first two stand in for each other. */
 extern const char *const hook_names[NR_HOOKS];
 
 struct hook {

@@ -139,12 +139,13 @@ static void print(const struct list *list)
 		else
 			snprintf(sector, sizeof(sector), "%" PRIu64, io->io.sector);
 		snprintf(comm, sizeof(comm), "%.*s", MONAD_STORAGE_COMM_LEN, io->io.comm);
-		printf("%7s %-7s %-10s %-12s %12s %6s %6u %8u %8u %s%s\n",
+		printf("%7s %-7s %-10s %-12s %12s %6s %6u %8u %8u %s%s%s\n",
 		       human_duration(io->age_ns, age), io->state, io->disk, op_name(io->io.op),
 		       sector, human_bytes(io->io.bytes, size), io->io.issues,
 		       io->io.requeues_issued + io->io.requeues_unissued, io->io.tgid,
 		       printable(name, sizeof(name), comm),
-		       io->io.flags & MONAD_STORAGE_F_ACTOR_ISSUER ? " (who issued it)" : "");
+		       io->io.flags & MONAD_STORAGE_F_ACTOR_ISSUER ? " (who issued it)" : "",
+		       io->io.flags & MONAD_STORAGE_F_TIMED_OUT ? " (timed out)" : "");
 	}
 }
 
@@ -178,6 +179,7 @@ static void print_json(const struct list *list)
 		json_u64_field(&json, "tgid", io->tgid);
 		json_key(&json, "comm");
 		json_string_n(&json, io->comm, strnlen(io->comm, sizeof(io->comm)));
+		json_bool_field(&json, "timed_out", io->flags & MONAD_STORAGE_F_TIMED_OUT);
 		json_bool_field(&json, "kthread", io->flags & MONAD_STORAGE_F_KTHREAD);
 		json_bool_field(&json, "actor_is_issuer", io->flags & MONAD_STORAGE_F_ACTOR_ISSUER);
 		json_u64_field(&json, "cgroup_id", io->cgroup_id);

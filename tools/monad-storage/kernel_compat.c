@@ -192,6 +192,11 @@ bool kernel_has_tracepoint(const struct btf *btf, const char *name)
 	return kernel_tracepoint_args(btf, name) >= 0;
 }
 
+bool kernel_has_function(const struct btf *btf, const char *name)
+{
+	return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
+}
+
 uint64_t kernel_tick_ns(void)
 {
 	struct timespec tick;

@@ -27,6 +27,8 @@ int kernel_compat_init(struct kernel_compat *compat, const struct btf *btf);
 /* How many arguments a tracepoint hands to programs; -1 if it is not there. */
 int kernel_tracepoint_args(const struct btf *btf, const char *name);
 bool kernel_has_tracepoint(const struct btf *btf, const char *name);
+/* One that programs can be attached to, if it can be traced: it was not inlined everywhere. */
+bool kernel_has_function(const struct btf *btf, const char *name);
 
 /* A jiffy. */
 uint64_t kernel_tick_ns(void);

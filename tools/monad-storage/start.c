@@ -39,7 +39,7 @@ static int check_system(void)
 	return 0;
 }
 
-/* The tracepoint behind a program, from its section "tp_btf/NAME". */
+/* The tracepoint or function behind a program, from its section "tp_btf/NAME". */
 static const char *hook_of(const struct bpf_program *prog)
 {
 	const char *slash = strchr(bpf_program__section_name(prog), '/');
@@ -77,7 +77,12 @@ static int choose_programs(struct monad_storage *skel, const struct btf *btf)
 			bpf_program__set_autoload(prog, false);
 			continue;
 		}
-		if (!kernel_has_tracepoint(btf, hook)) {
+		if (prog == skel->progs.storage_timeout && !kernel_has_function(btf, hook)) {
+			bpf_program__set_autoload(prog, false);
+			warning("no function %s in this kernel: timeouts that a driver waits out are "
+				"not seen", hook);
+		} else if (prog != skel->progs.storage_timeout &&
+			   !kernel_has_tracepoint(btf, hook)) {
 			bpf_program__set_autoload(prog, false);
 			warning("no tracepoint %s in this kernel; recording without it", hook);
 		}
@@ -295,6 +300,7 @@ static int attach_all(struct monad_storage *skel, unsigned int *attached)
 		skel->progs.storage_rq_complete,  skel->progs.storage_bio_complete,
 		skel->progs.storage_rq_merge,	  skel->progs.storage_rq_requeue,
 		skel->progs.storage_bio_backmerge, skel->progs.storage_bio_frontmerge,
+		skel->progs.storage_timeout,
 		skel->progs.storage_rq_issue,	  skel->progs.storage_getrq,
 		skel->progs.storage_io_start,	  skel->progs.storage_bio_queue,
 		skel->progs.storage_cgroup_release, skel->progs.storage_throttle_12,

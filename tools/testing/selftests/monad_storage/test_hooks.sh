@@ -18,6 +18,7 @@ first=block_getrq
 ! grep -q block_io_start /sys/kernel/tracing/available_events || first=block_io_start
 for hook in $first block_rq_issue block_rq_complete block_rq_requeue block_rq_merge \
 		block_bio_queue block_bio_complete block_bio_backmerge block_bio_frontmerge \
+		blk_mq_handle_expired \
 		cgroup_release; do
 	is "$(monad-storage status | sed -n '/^Hooks/,/^$/p' | grep -c "^  $hook .* misses")" 1 \
 		"$hook is attached"
