@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "blktrace.h"
@@ -309,6 +310,10 @@ int blktrace_write(const struct blktrace *trace, const char *dir)
 	int status = EXIT_OK;
 
 	raise_limit();
+	if (trace->nr_records && mkdir(dir, 0777) && errno != EEXIST) {
+		error("making the directory %s: %m", dir);
+		return EXIT_FAILED;
+	}
 	for (size_t i = 0; i < trace->nr_records; i++) {
 		if (records[i].time_ns < begin_ns)
 			begin_ns = records[i].time_ns;

@@ -230,7 +230,9 @@ umount full
 mount -t tmpfs -o ro tmpfs full
 refused "read only" full "full/$disk.blktrace.0: Read-only file system"
 umount full
-refused "no such directory" none "none/$disk.blktrace.0: No such file or directory"
+refused "no directory above it" none/below "making the directory none/below: No such file"
+runs "a directory that is not there is made" export_to none
+at_least "$(find none -name "$disk.blktrace.*" | wc -l)" 1 "and has the files"
 touch file
 refused "no directory" file "file/$disk.blktrace.0: Not a directory" file
 echo old >"hostile/$disk.blktrace.0"
