@@ -311,14 +311,26 @@ static __always_inline struct monad_storage_io *keep_waiting(struct bio *bio, st
 	return io;
 }
 
+/*
+ * @io has ended. Whoever looks at the table finds the next one at its place before that has
+ * filled it in: it is not to have the beginning of this one.
+ */
+static __always_inline void release_io(struct monad_storage_io *io, struct place *p)
+{
+	*(volatile u64 *)&io->start_ns = 0;
+	*(volatile u64 *)&io->first_issue_ns = 0;
+	table_release(p);
+}
+
 /* @bio does not wait for a request any more. */
 static __always_inline void forget_waiting(struct bio *bio)
 {
+	struct monad_storage_io *io;
 	struct place p;
 
-	table_find(&bio_keys, inflight_shift, rq_bio_key(bio), &p);
-	if (p.index != TABLE_NONE)
-		table_release(&p);
+	io = find_bio(rq_bio_key(bio), &p);
+	if (io)
+		release_io(io, &p);
 }
 
 /* As rq_bio_key(), of the bio that @piece was split off from: no pointer leads there. */
@@ -405,7 +417,7 @@ static __always_inline bool take_over_bio(struct monad_storage_io *io, struct bi
 	if (!from)
 		return take_over_other(io, bio);
 	take_over(io, from);
-	table_release(&p);
+	release_io(from, &p);
 	return true;
 }
 

@@ -126,7 +126,7 @@ static __always_inline void end_without_request(struct bio *bio, struct gendisk 
 		write_complete(MONAD_STORAGE_RQ_COMPLETE, io, &t, disk);
 	}
 	if (known)
-		table_release(&p);
+		release_io(io, &p);
 }
 
 SEC("tp_btf/block_bio_complete")
@@ -170,6 +170,6 @@ int BPF_PROG(storage_bio_complete, struct request_queue *q, struct bio *bio)
 		measure_cgroup(io, &t);
 	write_complete(MONAD_STORAGE_BIO_COMPLETE, io, &t, disk);
 	if (known)
-		table_release(&p);
+		release_io(io, &p);
 	return 0;
 }

@@ -39,7 +39,7 @@ __noinline int end_handed_down(u64 key, u32 error, u64 now)
 	end_of_bio(io, error, now, &t);
 	measure_device(io, &t, find_bio_series(io->dev, io->op, io->gendisk));
 	write_complete_of(MONAD_STORAGE_BIO_COMPLETE, io, &t, NULL, io->gendisk);
-	table_release(&p);
+	release_io(io, &p);
 	return 0;
 }
 

@@ -144,7 +144,7 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		write_complete(MONAD_STORAGE_FLUSH_COMPLETE, io, &t, disk);
 		if (known) {
 			note_flush(rq, io, now);
-			table_release(&p);
+			release_io(io, &p);
 		}
 		return 0;
 	}
@@ -172,7 +172,7 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 	by_bio = io->handed_down;
 	/* Only now: the place may be another CPU's at once. */
 	if (known)
-		table_release(&p);
+		release_io(io, &p);
 	if (by_bio)
 		end_above(rq, error, now);
 	return 0;

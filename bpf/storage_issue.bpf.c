@@ -24,7 +24,7 @@ static __always_inline void init_unseen(struct monad_storage_io *io, struct requ
 
 /* Known by its bio until now: from here on by its address. */
 static __always_inline struct monad_storage_io *move(struct request *rq,
-						     const struct monad_storage_io *old,
+						     struct monad_storage_io *old,
 						     struct place *from)
 {
 	struct monad_storage_io *io;
@@ -33,7 +33,7 @@ static __always_inline struct monad_storage_io *move(struct request *rq,
 	io = keep_rq(rq, &to);
 	if (io)
 		*io = *old;
-	table_release(from);
+	release_io(old, from);
 	return io;
 }
 
@@ -55,7 +55,7 @@ int BPF_PROG(storage_rq_issue, struct request *rq)
 		 * the next user of an address whose completion was not seen.
 		 */
 		end_unseen(io, rq->q->disk, MONAD_STORAGE_RQ_COMPLETE);
-		table_release(&p);
+		release_io(io, &p);
 		io = have_io_start ? NULL : find_rq(rq, &p, &by_bio);
 	}
 	if (io && by_bio)

@@ -52,6 +52,6 @@ int BPF_PROG(storage_rq_merge, struct request *rq)
 	measure_merge(io, rq->q->disk);
 	write_step(MONAD_STORAGE_RQ_MERGE, io, bpf_ktime_get_ns(),
 		   sector_from(rq->__sector, io->op), rq->__data_len, io->flags, 0);
-	table_release(&p);
+	release_io(io, &p);
 	return 0;
 }

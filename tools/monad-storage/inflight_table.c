@@ -58,6 +58,9 @@ static int visit_table(struct visit *visit, const char *keys, const char *entrie
 	while (!err && (key = table_next(&table, &at))) {
 		if (!table_copy(&table, at - 1, key, &io.io))
 			continue;
+		/* Its place is taken, and not filled in yet. */
+		if (!io.io.start_ns && !io.io.first_issue_ns)
+			continue;
 		now = clock_ns(CLOCK_MONOTONIC);
 		io.bio = bios && !(key & 1);
 		/* What was not seen to start has been there since it was issued. */
