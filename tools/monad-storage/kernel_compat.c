@@ -197,6 +197,18 @@ bool kernel_has_function(const struct btf *btf, const char *name)
 	return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
 
+bool kernel_has_member(const struct btf *btf, const char *structure, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
+
+	for (int i = 0; t && i < btf_vlen(t); i++) {
+		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), name))
+			return true;
+	}
+	return false;
+}
+
 uint64_t kernel_tick_ns(void)
 {
 	struct timespec tick;

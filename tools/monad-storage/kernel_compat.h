@@ -29,6 +29,7 @@ int kernel_tracepoint_args(const struct btf *btf, const char *name);
 bool kernel_has_tracepoint(const struct btf *btf, const char *name);
 /* One that programs can be attached to, if it can be traced: it was not inlined everywhere. */
 bool kernel_has_function(const struct btf *btf, const char *name);
+bool kernel_has_member(const struct btf *btf, const char *structure, const char *name);
 
 /* A jiffy. */
 uint64_t kernel_tick_ns(void);

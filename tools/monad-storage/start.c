@@ -21,6 +21,7 @@
 #include "metrics_room.h"
 #include "monad_storage.h"
 #include "monad_storage.skel.h"
+#include "page_disks.h"
 #include "pins.h"
 #include "printable.h"
 #include "start_options.h"
@@ -79,8 +80,8 @@ static int choose_programs(struct monad_storage *skel, const struct btf *btf)
 		}
 		if (prog == skel->progs.storage_timeout && !kernel_has_function(btf, hook)) {
 			bpf_program__set_autoload(prog, false);
-			warning("no function %s in this kernel: timeouts that a driver waits out are "
-				"not seen", hook);
+			warning("no function %s in this kernel: timeouts that a driver waits out "
+				"are not seen", hook);
 		} else if (prog != skel->progs.storage_timeout &&
 			   !kernel_has_tracepoint(btf, hook)) {
 			bpf_program__set_autoload(prog, false);
@@ -137,6 +138,7 @@ static struct monad_storage *load(struct start_options *options, const struct mo
 		err = choose_programs(skel, btf);
 	if (err)
 		goto destroy;
+	page_disks_warn(btf);
 	skel->rodata->ring_id = info->ring_id;
 	skel->rodata->filter_devices = options->nr_devices > 0;
 	skel->rodata->events_kept = options->events;

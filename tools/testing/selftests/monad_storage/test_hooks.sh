@@ -4,7 +4,7 @@
 # Hooks: status shows each that this kernel has as attached, and one that was taken away
 # as missing, while the others go on.
 #
-# needs: modules=null_blk programs=dd,sed
+# needs: modules=null_blk,zram programs=dd,sed
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
@@ -56,6 +56,19 @@ summarize
 is "$(ops "$disk" write)" 10 "the rest works"
 nothing_lost
 monad-storage stop >/dev/null
+
+# Disks that are read and written without any hook, where the kernel has rw_page().
+modprobe zram num_devices=1
+wait_for test -b /dev/zram0
+case $(uname -r) in
+6.1.*) warned=1 ;;
+*) warned=0 ;;
+esac
+is "$(grep -c 'zram0.*without a bio.*is not seen' /tmp/message)" 0 "no zram: no warning"
+monad-storage start 2>&1 >/dev/null | grep -c 'zram0: .*without a bio.*is not seen' >/tmp/warned
+is "$(cat /tmp/warned)" $warned "zram: a warning, or no need of one"
+monad-storage stop >/dev/null
+rmmod zram
 
 # Without the core there is nothing to record.
 /usr/bin/sed 's/btf_trace_block_rq_issue/btf_trace_block_rq_xxxxx/

@@ -12,7 +12,7 @@ slow_disk()
 {
 	for controller in /sys/class/nvme/nvme*; do
 		[ "$(xargs <"$controller/serial")" != slow ] ||
-			ls "$controller" | grep -x 'nvme[0-9]*n1'
+			basename "$controller"/nvme*n1
 	done
 }
 
