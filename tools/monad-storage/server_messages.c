@@ -38,6 +38,24 @@ static struct server_task *place_for_task(struct server *server)
 	return NULL;
 }
 
+static unsigned int tasks_of_user(const struct server *server, uid_t uid)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < SERVER_MAX_TASKS; i++) {
+		const struct server_task *task = &server->tasks[i];
+
+		n += task->pid && task->client && task->client->uid == uid;
+	}
+	return n;
+}
+
+/* Half of all for each user, so that none keeps all others away; root has to know. */
+static bool has_enough(const struct server *server, uid_t uid)
+{
+	return uid && tasks_of_user(server, uid) >= (server->options->max_tasks + 1) / 2;
+}
+
 /* Why there can be no task now, whatever it is. */
 static const char *why_not_now(struct server *server, const struct client *client,
 			       char *why, size_t size)
@@ -47,6 +65,10 @@ static const char *why_not_now(struct server *server, const struct client *clien
 	} else if (server_tasks_of(server, NULL) >= server->options->max_tasks) {
 		snprintf(why, size, "%u tasks are running, as many as may at once (--max-tasks): "
 			 "try again when one has ended", server->options->max_tasks);
+	} else if (has_enough(server, client->uid)) {
+		snprintf(why, size, "%u tasks of user %u are running, as many as one may have (half "
+			 "of --max-tasks): try again when one has ended",
+			 tasks_of_user(server, client->uid), client->uid);
 	} else if (client_waiting(client) > WAITING_REFUSE) {
 		snprintf(why, size, "%zu bytes of results have not been read yet: read them first",
 			 client_waiting(client));

@@ -377,5 +377,27 @@ setpriv --reuid 1001 --regid 1001 --clear-groups \
 	monad-storage task fsync-latency --socket /tmp/group.sock 2>/tmp/message
 is $? 1 "others may not: $(cat /tmp/message)"
 end_server
+
+# One user does not keep all others away.
+begin_server --group 1000 --socket /tmp/group.sock --max-tasks 3
+members=
+for member in 1 2; do
+	: >/tmp/task
+	setpriv --reuid 1000 --regid 1000 --clear-groups \
+		monad-storage task fsync-latency -d "$disk" --socket /tmp/group.sock -t 5m --json \
+		>/tmp/task 2>/dev/null &
+	members="$members $!"
+	wait_for test -s /tmp/task
+done
+setpriv --reuid 1000 --regid 1000 --clear-groups \
+	monad-storage task fsync-latency -d "$disk" --socket /tmp/group.sock 2>/tmp/message
+is $? 1 "a third one of a user, of three"
+grep -q '2 tasks of user 1000 are running, as many as one may have' /tmp/message
+ok $? "is refused: $(cat /tmp/message)"
+monad-storage task fsync-latency -d "$disk" --socket /tmp/group.sock -t 100ms >/tmp/task
+is $? 0 "and root has it"
+end_server
+# shellcheck disable=SC2086
+wait $members
 umount /mnt
 done_testing
