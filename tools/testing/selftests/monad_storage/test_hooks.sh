@@ -8,6 +8,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
+rmmod zram 2>/dev/null
 make_null_blk nullb_a
 disk=$made_disk
 settle
