@@ -45,6 +45,6 @@ void page_disks_warn(const struct btf *btf)
 	}
 	closedir(dir);
 	if (used)
-		warning("%s: this kernel reads and writes them a page at a time, without a bio, for "
-			"swap and buffered reads: that is not seen", names);
+		warning("%s: this kernel reads and writes them a page at a time, without a bio, "
+			"for swap and buffered reads: that is not seen", names);
 }

@@ -66,8 +66,8 @@ static const char *why_not_now(struct server *server, const struct client *clien
 		snprintf(why, size, "%u tasks are running, as many as may at once (--max-tasks): "
 			 "try again when one has ended", server->options->max_tasks);
 	} else if (has_enough(server, client->uid)) {
-		snprintf(why, size, "%u tasks of user %u are running, as many as one may have (half "
-			 "of --max-tasks): try again when one has ended",
+		snprintf(why, size, "%u tasks of user %u are running, as many as one may have "
+			 "(half of --max-tasks): try again when one has ended",
 			 tasks_of_user(server, client->uid), client->uid);
 	} else if (client_waiting(client) > WAITING_REFUSE) {
 		snprintf(why, size, "%zu bytes of results have not been read yet: read them first",

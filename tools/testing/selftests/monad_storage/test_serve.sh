@@ -381,7 +381,7 @@ end_server
 # One user does not keep all others away.
 begin_server --group 1000 --socket /tmp/group.sock --max-tasks 3
 members=
-for member in 1 2; do
+for _ in 1 2; do
 	: >/tmp/task
 	setpriv --reuid 1000 --regid 1000 --clear-groups \
 		monad-storage task fsync-latency -d "$disk" --socket /tmp/group.sock -t 5m --json \
