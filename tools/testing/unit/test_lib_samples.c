@@ -583,8 +583,8 @@ static void test_itself(void)
 		found += lines(line);
 	}
 	eq_u64(found, MONAD_STORAGE_COUNTERS, "each of the programs' counters is there");
-	snprintf(line, sizeof(line), "monad_storage_program_losses_total{cause=\"not_recorded\"} %d",
-		 1000 + MONAD_STORAGE_NOT_RECORDED);
+	snprintf(line, sizeof(line), "monad_storage_program_losses_total{cause=\"%s\"} %d",
+		 "not_recorded", 1000 + MONAD_STORAGE_NOT_RECORDED);
 	ok(has(line), "what was lost apart from what was not");
 	ok(has("monad_storage_hook_attached{hook=\"block_io_start\"} 1"), "a hook");
 	ok(has("monad_storage_hook_attached{hook=\"block_rq_requeue\"} 0"), "one that is missing");

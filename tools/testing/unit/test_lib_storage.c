@@ -269,6 +269,16 @@ static void test_blktrace(void)
 	ok(geteuid() || strstr(output, "mine/sdx.blktrace.0: Permission denied"), "says why");
 }
 
+static void within_a_minute(const char *command, const char *what)
+{
+	time_t until = time(NULL) + 60;
+	int status;
+
+	while ((status = run(command)) != 0 && time(NULL) < until)
+		usleep(10000);
+	eq_int(status, 0, "%s", what);
+}
+
 /* A reader that waits for an event that is never written, until it is lapped. */
 static void test_lapped(void)
 {
@@ -283,12 +293,16 @@ static void test_lapped(void)
 	munmap(image.map, image.size);
 	image.map = mmap(NULL, image.size, PROT_READ | PROT_WRITE, MAP_SHARED, image.fd, 0);
 	flock(image.fd, LOCK_EX); /* a writer is at work */
-	pipe = begin("timeout -s INT 2 $T trace --json -r ./live 2>message; cat message");
-	sleep(1);
+	pipe = begin("$T trace --json -r ./live >lines 2>message & echo $! >pid; wait; "
+		     "cat lines message");
+	within_a_minute("grep -q /live /proc/$(cat pid)/maps && grep -q ^State:.S /proc/$(cat pid)/status",
+			"trace waits for an event");
 	for (uint64_t seqno = 12; seqno <= 3000; seqno++) {
 		if (seqno % 1024 != 11)
 			put_read(&image, seqno, EPOCH, "sdx", "reader");
 	}
+	within_a_minute("grep -q '\"type\":\"gap\"' lines", "a gap is written at once");
+	run("kill $(cat pid)");
 	end(pipe);
 	ok(strstr(output, "{\"type\":\"gap\",\"missed\":2030}\n{\"seqno\":2041,"),
 	   "trace notices that it was lapped");

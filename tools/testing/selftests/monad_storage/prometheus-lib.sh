@@ -77,9 +77,15 @@ answers()
 	[ "$(query "$1")" = "$2" ]
 }
 
+has_nothing()
+{
+	within 60 answers "$1" ""
+}
+
 # has EXPRESSION VALUE: within a minute
 has()
 {
+	[ -n "$2" ] || { echo "there is no value to compare $1 with"; return 1; }
 	within 60 answers "$1" "$2" ||
 		{ echo "$1 is '$(query "$1")', not '$2'"; curl -s "http://$api/api/v1/targets"; return 1; }
 }

@@ -65,12 +65,7 @@ no_labels_twice()
 		wc -l)" 0 "no series is exported twice"
 }
 
-# nvme_of DISK: what to bind it by
-nvme_of()
-{
-	basename "$(readlink -f "/sys/block/$1/device/device")"
-}
-
+# nvme bind|unbind ADDRESS
 nvme()
 {
 	echo "$2" >"/sys/bus/pci/drivers/nvme/$1"
@@ -102,9 +97,22 @@ shuffle()
 	settle
 }
 
-wait_for test -b /dev/nvme1n1 || skip_all "no two NVMe disks"
-first=$(nvme_of nvme0n1)
-second=$(nvme_of nvme1n1)
+# They get the first names when no other disk of their kind is there.
+first=
+second=
+others=
+for controller in /sys/class/nvme/nvme*; do
+	address=$(basename "$(readlink -f "$controller/device")")
+	case $(cat "$controller/serial") in
+	identity-0*) first=$address ;;
+	identity-1*) second=$address ;;
+	*) others="$others $address" ;;
+	esac
+done
+[ "$first" ] && [ "$second" ] || skip_all "no two NVMe disks"
+for address in $others; do
+	nvme unbind "$address"
+done
 
 #
 # The number of a disk becomes that of a partition of another one, then of that one
@@ -242,4 +250,7 @@ if [ "$made_disk" = ident_a ]; then
 	at_least 90 "$had" "which is not that of the other"
 	remove_null_blks
 fi
+for address in $others; do
+	nvme bind "$address"
+done
 done_testing
