@@ -123,5 +123,5 @@ say "The recording goes on, and can be asked how it is."
 show "monad-storage status | sed -n '1,3p'"
 echo "
 That was in a guest, which is gone now. README.md has, under 'For real', what to type on a
-machine of your own; man monad-storage has the rest."
+machine of your own; man ./tools/monad-storage/monad-storage.8 has the rest."
 exit $status

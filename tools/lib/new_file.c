@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "new_file.h"
@@ -84,6 +85,14 @@ int new_file_create(struct new_file *file, const char *path)
 	if (access(FD_PATH, X_OK) == 0)
 		file->fd = open_dir(file, O_TMPFILE | O_RDWR, 0600);
 	return file->fd >= 0 ? 0 : take_temp(file, create_temp);
+}
+
+int new_file_share(const struct new_file *file)
+{
+	const mode_t mask = umask(0);
+
+	umask(mask);
+	return fchmod(file->fd, 0666 & ~mask) == 0 ? 0 : errno;
 }
 
 int new_file_sync(const struct new_file *file)

@@ -39,6 +39,9 @@ struct new_file {
 /* Makes it, of mode 0600, for reading and writing. @path has to stay. */
 int new_file_create(struct new_file *file, const char *path);
 
+/* Gives it the mode that umask(2) leaves to a new file that is to be read by others. */
+int new_file_share(const struct new_file *file);
+
 /* What was written is on disk then, where the file system knows such a thing. */
 int new_file_sync(const struct new_file *file);
 

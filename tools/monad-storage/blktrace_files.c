@@ -148,7 +148,8 @@ static int create_files(struct file_set *set)
 		    (int)sizeof(cpu->path))
 			err = ENAMETOOLONG;
 		else
-			err = new_file_create(&cpu->file, cpu->path);
+			err = new_file_create(&cpu->file, cpu->path) ?:
+			      new_file_share(&cpu->file);
 		if (err) {
 			error("creating %s: %s", cpu->path, strerror(err));
 			return EXIT_FAILED;
@@ -246,7 +247,9 @@ static int write_set(struct file_set *set, const char *name)
 		status = publish_files(set);
 	close_files(set, status);
 	free(set->cpus);
-	if (status == EXIT_OK)
+	if (status == EXIT_OK && set->nr_cpus == 1)
+		printf("%s: %zu records in %s.blktrace.0\n", name, set->nr_records, set->path);
+	else if (status == EXIT_OK)
 		printf("%s: %zu records in %s.blktrace.0 to .%u\n", name, set->nr_records,
 		       set->path, set->nr_cpus - 1);
 	return status;

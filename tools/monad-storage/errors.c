@@ -15,8 +15,14 @@ static const char doc[] =
 	"what was in trouble without failing: timeouts, requeues, completions of parts.\n\n"
 	"The programs count this in the kernel: nothing is lost to it.\v"
 	"Exit status: 0, whether or not there are errors; 1 when nothing is recording.\n\n"
-	"requeues are issues that the device gave back (busy), and times it was given back "
-	"before it got there. Which I/Os failed, and whose they were:\n\n"
+	"COLUMNS\n"
+	"  TIMEOUTS  requests that took longer than the device is given\n"
+	"  REQUEUES  times that a request which was issued was given back by the driver\n"
+	"            (requeues_issued in JSON, state=\"issued\" in metrics)\n"
+	"  UNISSUED  times that one was given back which the driver did not take, as with\n"
+	"            its queue full (requeues_unissued, state=\"unissued\")\n"
+	"  PARTIALS  completions of a part, after which the rest went on\n\n"
+	"Which I/Os failed, and whose they were:\n\n"
 	"  monad-storage replay --errors\n";
 
 enum { KEY_JSON = 0x200 };
@@ -81,8 +87,8 @@ static unsigned int print_trouble(const struct errors *errors, const struct metr
 			continue;
 		if (!rows++)
 			printf("%s%-10s %-12s %9s %9s %9s %9s %9s\n", gap ? "\n" : "", "DISK",
-			       "OP", "OPS", "TIMEOUTS", "GIVEN-BACK", "NOT-TAKEN", "PARTS");
-		printf("%-10s %-12s %9" PRIu64 " %9" PRIu64 " %10" PRIu64 " %9" PRIu64 " %9" PRIu64
+			       "OP", "OPS", "TIMEOUTS", "REQUEUES", "UNISSUED", "PARTIALS");
+		printf("%-10s %-12s %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64
 		       "\n",
 		       s->disk, metrics_op_name(s->op), s->sum.ops, s->sum.timeouts,
 		       s->sum.requeues_issued, s->sum.requeues_unissued, s->sum.partials);

@@ -57,6 +57,7 @@ struct list {
 	struct io *ios;
 	size_t nr, room;
 	uint64_t unseen; /* have ended, and are not among them */
+	uint64_t others; /* under way, but not asked for */
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -68,8 +69,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &inflight->filter;
 		return 0;
 	case KEY_MIN_AGE:
-		if (parse_duration(arg, &inflight->min_age_ns))
-			argp_error(state, "'%s' is no time; say 500ms, 10s", arg);
+		if (parse_latency(arg, &inflight->min_age_ns))
+			argp_error(state, "'%s' is no time with a unit; say 500ms, 10s", arg);
 		return 0;
 	case KEY_JSON:
 		inflight->json = true;
@@ -101,8 +102,10 @@ static void gather(const struct inflight_io *from, void *arg)
 
 	disk_name(io.io.dev, io.disk, sizeof(io.disk));
 	if (io.age_ns < list->inflight->min_age_ns ||
-	    !series_filter(&list->inflight->filter, io.io.dev, io.disk, io.io.op))
+	    !series_filter(&list->inflight->filter, io.io.dev, io.disk, io.io.op)) {
+		list->others++;
 		return;
+	}
 	if (list->nr == list->room) {
 		list->room = list->room * 2 + 64;
 		list->ios = xrealloc(list->ios, list->room * sizeof(io));
@@ -126,7 +129,11 @@ static void print(const struct list *list)
 		warning("%" PRIu64 " more have ended, and nobody saw it (recursion misses)",
 			list->unseen);
 	if (!list->nr) {
-		puts("nothing is under way");
+		if (list->others)
+			printf("nothing of what was asked for is under way; %" PRIu64 " other%s\n",
+			       list->others, list->others == 1 ? " is" : "s are");
+		else
+			puts("nothing is under way");
 		return;
 	}
 	printf("%7s %-7s %-10s %-12s %12s %6s %6s %8s %8s %s\n", "AGE", "STATE", "DISK", "OP",
@@ -188,6 +195,7 @@ static void print_json(const struct list *list)
 		json_end_object(&json);
 	}
 	json_end_array(&json);
+	json_u64_field(&json, "not_asked_for", list->others);
 	json_u64_field(&json, "ended_unseen", list->unseen);
 	json_end_object(&json);
 	json_end(&json);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <time.h>
 
+#include "human.h"
 #include "monad_storage.h"
 #include "parse.h"
 #include "period.h"
@@ -30,6 +31,24 @@ int period_check(const struct period *period)
 		return EXIT_OK;
 	error("--since is later than --until");
 	return EXIT_USAGE;
+}
+
+bool period_is_held(const struct period *period, struct reader *reader, struct reader_span *span)
+{
+	char since[HUMAN_LEN], reach[HUMAN_LEN];
+
+	human_time(period->since_ns, since);
+	if (period->since_ns > period->now_ns)
+		warning("--since %s is in the future", since);
+	if (!reader_span(reader, span) || span->first_seqno <= 1 ||
+	    span->oldest_ns <= period->since_ns)
+		return true;
+	human_time(span->oldest_ns, reach);
+	if (period->since_ns)
+		warning("the ring reaches back to %s only, not to %s", reach, since);
+	else
+		warning("the ring reaches back to %s; what was before is overwritten", reach);
+	return false;
 }
 
 bool period_next(const struct period *period, struct reader *reader, struct ring_walk *walk,

@@ -34,6 +34,12 @@ error_t period_option(struct period *period, int key, char *arg, struct argp_sta
 int period_check(const struct period *period);
 
 /*
+ * Warns if the ring does not reach back as far as is asked for, or if that is not yet. @span:
+ * how far it does, in which first_seqno is 0 if it is empty. False: there is more than it has.
+ */
+bool period_is_held(const struct period *period, struct reader *reader, struct reader_span *span);
+
+/*
  * The next event of the period; false: there is none any more. Gaps are counted by the reader,
  * whenever they were.
  */

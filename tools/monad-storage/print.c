@@ -92,9 +92,12 @@ void print_event(const struct storage_event *event, const char *disk, bool all_t
 		human_ms(c->device_ns, flags & MONAD_STORAGE_F_DEVICE_NS, device);
 		human_ms(c->total_ns, flags & MONAD_STORAGE_F_TOTAL_NS, total);
 	} else {
-		human_ms(0, false, queue);
+		const bool first = event->desc.event_type == MONAD_STORAGE_RQ_ISSUE &&
+				   s->issues == 1;
+
+		human_ms(s->since_ns, first, queue);
 		human_ms(0, false, device);
-		human_ms(s->since_ns, true, total);
+		human_ms(s->since_ns, !first, total);
 	}
 	printf("%5s %10s %10s %10s", bytes, queue, device, total);
 	print_remarks(event);

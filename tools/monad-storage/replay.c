@@ -134,27 +134,6 @@ static void run(struct replay *replay)
 	}
 }
 
-/* What stands above the output, so that nobody takes a part for the whole. */
-static void say_where_it_begins(struct replay *replay)
-{
-	char since[HUMAN_LEN], reach[HUMAN_LEN];
-	struct reader_span span;
-
-	human_time(replay->period.since_ns, since);
-	if (replay->period.since_ns > replay->period.now_ns) {
-		warning("--since %s is in the future", since);
-		return;
-	}
-	if (!reader_span(&replay->view.reader, &span) || span.first_seqno <= 1 ||
-	    span.oldest_ns <= replay->period.since_ns)
-		return;
-	human_time(span.oldest_ns, reach);
-	if (replay->period.since_ns)
-		warning("the ring reaches back to %s only, not to %s", reach, since);
-	else
-		warning("the ring reaches back to %s; what was before is overwritten", reach);
-}
-
 static void print_summary(struct replay *replay)
 {
 	struct view *view = &replay->view;
@@ -211,6 +190,7 @@ int cmd_replay(int argc, char **argv)
 	};
 	struct replay replay = {};
 	struct view *view = &replay.view;
+	struct reader_span span;
 	int status;
 
 	period_init(&replay.period);
@@ -224,7 +204,7 @@ int cmd_replay(int argc, char **argv)
 	status = view_open(view);
 	if (status)
 		return status;
-	say_where_it_begins(&replay);
+	period_is_held(&replay.period, &view->reader, &span);
 	ring_seek_start(&view->reader.iter, &view->reader.ring);
 	/* A summary wants the device's flushes too, which are nobody's operation. */
 	view->filter.cache_flushes = replay.summarize;
@@ -245,6 +225,8 @@ int cmd_replay(int argc, char **argv)
 		folded_free(replay.folded);
 	} else {
 		losses_totals(view_json(view), &view->reader);
+		if (!view->json && !view->reader.printed)
+			warning("no such event is in the ring");
 	}
 	view_close(view);
 	return status;

@@ -131,10 +131,10 @@ int cmd_report(int argc, char **argv)
 	o.report.ring = o.view.ring;
 	only = filter_text(&o.view.filter);
 	o.report.only = only ?: "";
-	if (reader_span(&o.view.reader, &span)) {
-		o.report.reach_ns = span.oldest_ns;
-		o.report.reach_later = span.first_seqno > 1 && span.oldest_ns > o.period.since_ns;
-	}
+	o.report.reach_later = !period_is_held(&o.period, &o.view.reader, &span);
+	o.report.reach_ns = span.oldest_ns;
+	o.report.since_ns = o.period.since_ns;
+	o.report.until_ns = o.period.until_ns;
 	ring_seek_start(&o.view.reader.iter, &o.view.reader.ring);
 	catch_interrupts();
 	gather(&o);

@@ -38,6 +38,7 @@ struct report {
 	const struct filter *filter;
 	const char *ring;
 	const char *only; /* of which events, in words; "" for all */
+	uint64_t since_ns, until_ns; /* what was asked for; 0 and UINT64_MAX: all */
 	uint64_t reach_ns; /* when the ring begins */
 	bool reach_later;  /* later than what was asked for, or it has been overwritten */
 };

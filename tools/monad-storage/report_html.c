@@ -76,6 +76,22 @@ static void write_when(FILE *out, const struct summary *s, const struct page_zon
 		page_time(zone, s->last_ns, digits, last), zone->name);
 }
 
+/* What was asked for, where that is not all. */
+static void write_period(FILE *out, const struct report *report, const struct page_zone *zone)
+{
+	char time[HUMAN_LEN];
+
+	if (!report->since_ns && report->until_ns == UINT64_MAX)
+		return;
+	fputs("Asked for: ", out);
+	if (report->since_ns)
+		fprintf(out, "from %s%s", page_time(zone, report->since_ns, 0, time),
+			report->until_ns == UINT64_MAX ? " on" : " ");
+	if (report->until_ns != UINT64_MAX)
+		fprintf(out, "until %s", page_time(zone, report->until_ns, 0, time));
+	fputs(". ", out);
+}
+
 static void write_head(FILE *out, const struct report *report, const struct page_zone *zone)
 {
 	const struct summary *s = report->summary;
@@ -93,6 +109,7 @@ static void write_head(FILE *out, const struct report *report, const struct page
 		fprintf(out, "<b>No %soperation ended in that time.</b> ",
 			*report->only ? "such " : "");
 	}
+	write_period(out, report, zone);
 	fprintf(out, "Written %s", page_time(zone, clock_ns(CLOCK_REALTIME), 0, now));
 	if (!uname(&host)) {
 		fputs(" on ", out);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include <monad_event/event_ring_util.h>
+#include <monad_event/event_snapshot.h>
 
 #include "hooks.h"
 #include "human.h"
@@ -26,7 +27,9 @@
 static const char doc[] =
 	"Say whether disks are being recorded, by which hooks, how much is in the ring, "
 	"what was counted and what was lost.\v"
-	"Exit status: 0 recording, 1 not recording, half started or in trouble, 2 called wrongly.\n\n"
+	"Exit status: 0 recording, 1 not recording, half started or in trouble, or the ring that is "
+	"asked for cannot be read, 2 called wrongly.\n\n"
+	"What the counters are: COUNTERS in monad-storage(8).\n\n"
 	"recursion misses: hits of a tracepoint during which the same program was already "
 	"running on that CPU; the kernel skips those. Runs and time per run are known while "
 	"the sysctl kernel.bpf_stats_enabled is 1.\n";
@@ -70,7 +73,7 @@ static void print_hooks(const struct hook *hooks)
 		const struct hook *hook = &hooks[i];
 
 		if (hook->attached) {
-			printf("  %-20s %" PRIu64 " misses", hook_names[i],
+			printf("  %-21s %" PRIu64 " misses", hook_names[i],
 			       hook->recursion_misses);
 			if (hook->runs)
 				printf(", %s runs, %" PRIu64 " ns each",
@@ -78,7 +81,7 @@ static void print_hooks(const struct hook *hooks)
 				       hook->run_time_ns / hook->runs);
 			putchar('\n');
 		} else if (hook_missing(hooks, i)) {
-			printf("  %-20s not attached\n", hook_names[i]);
+			printf("  %-21s not attached\n", hook_names[i]);
 		}
 	}
 }
@@ -153,23 +156,31 @@ static void print_reach(const struct reader_span *reach)
 	       human_span(age_ns(reach->newest_ns), newest));
 }
 
-static void print_ring(struct reader *reader, const char *name)
+static void print_ring(struct reader *reader, const struct reader_span *reach, const char *name)
 {
+	const struct monad_event_snapshot_info *snapshot =
+		monad_event_ring_snapshot_info(&reader->ring);
 	uint64_t last = monad_event_ring_last_seqno(&reader->ring);
 	uint64_t capacity = reader->ring.desc_capacity_mask + 1;
 	uint64_t payload = reader->ring.payload_buf_mask + 1;
 	uint64_t next_byte = reader->ring.header->control.next_payload_byte;
 	char text[HUMAN_LEN], size[HUMAN_LEN], span[HUMAN_LEN];
-	struct reader_span reach;
 
 	print_ring_name(name);
-	printf("  events               %s recorded, room for %s and %s of payload\n",
-	       human_count(last, text), human_count(capacity, span),
-	       human_bytes(payload, size));
-	printf("  fill                 %.1f %% of the events, %.1f %% of the payload\n",
-	       percent(last, capacity), percent(next_byte, payload));
-	if (reader_span(reader, &reach))
-		print_reach(&reach);
+	if (snapshot) {
+		printf("  snapshot taken       %s, of events %" PRIu64 " to %" PRIu64 "\n",
+		       human_time(snapshot->taken_epoch_nanos, text), snapshot->first_seqno,
+		       snapshot->last_seqno);
+		printf("  events               %s in it\n", human_count(snapshot->copied, text));
+	} else {
+		printf("  events               %s recorded, room for %s and %s of payload\n",
+		       human_count(last, text), human_count(capacity, span),
+		       human_bytes(payload, size));
+		printf("  fill                 %.1f %% of the events, %.1f %% of the payload\n",
+		       percent(last, capacity), percent(next_byte, payload));
+	}
+	if (reach->first_seqno)
+		print_reach(reach);
 	else
 		printf("  holds                nothing: %s\n", last ?
 		       "no event in it can be read" : "no event was written yet");
@@ -292,9 +303,10 @@ static void print_recording(const struct monad_storage_session *session,
 
 /* Whether all is well, before the numbers. */
 static void print_verdict(const struct hook *hooks, const struct reader *reader,
-			  const struct disks *disks)
+			  const struct reader_span *reach, const struct disks *disks)
 {
 	unsigned int missing = 0;
+	char oldest[HUMAN_LEN];
 
 	for (size_t i = 0; i < NR_HOOKS; i++)
 		missing += !hooks[i].attached && hook_missing(hooks, i);
@@ -305,13 +317,18 @@ static void print_verdict(const struct hook *hooks, const struct reader *reader,
 		puts(losses_any(reader) ? "Some was lost or not seen in full: see Losses" :
 		     disks->there < disks->nr ? "Of what is recorded, nothing was lost." :
 						"Nothing was lost.");
+	if (reader && reach->first_seqno > 1)
+		printf("The ring went round: it has what is from %s on.\n",
+		       human_time(reach->oldest_ns, oldest));
 }
 
-static void print_status(struct status *status)
+/* False after a message, if the ring that was asked for is none. */
+static bool print_status(struct status *status)
 {
 	struct monad_storage_counters counters;
 	struct hook hooks[NR_HOOKS];
 	bool unused = false, ring;
+	struct reader_span reach = {};
 	struct disks disks = {};
 	struct reader reader;
 
@@ -328,15 +345,17 @@ static void print_status(struct status *status)
 		break;
 	}
 	ring = !reader_open(&reader, status->ring, &unused);
+	if (ring)
+		reader_span(&reader, &reach);
 	if (status->recording != NOT_RECORDING && (!ring || reader.recorded_to)) {
 		hooks_read(hooks);
-		print_verdict(hooks, ring ? &reader : NULL, &disks);
+		print_verdict(hooks, ring ? &reader : NULL, &reach, &disks);
 		print_hooks(hooks);
 		if (!pins_read_counters(&counters))
 			print_counters(&counters);
 	}
 	if (ring) {
-		print_ring(&reader, status->ring);
+		print_ring(&reader, &reach, status->ring);
 		putchar('\n');
 		losses_print(&reader, false);
 		reader_close(&reader);
@@ -345,6 +364,7 @@ static void print_status(struct status *status)
 		puts("  nothing was ever recorded in it");
 	}
 	free(disks.disk);
+	return ring || unused;
 }
 
 static void json_hooks(struct json_writer *json, const struct hook *hooks)
@@ -442,12 +462,13 @@ static void json_policy(struct json_writer *json, const struct monad_storage_ses
 	json_u64_field(json, "series_without_room", session->series_left_out);
 }
 
-static void print_status_json(struct status *status)
+/* Likewise. */
+static bool print_status_json(struct status *status)
 {
 	struct monad_storage_counters counters;
 	struct hook hooks[NR_HOOKS];
 	struct json_writer json;
-	bool unused = false;
+	bool unused = false, ring;
 	struct reader reader;
 
 	json_init(&json, stdout, true);
@@ -465,13 +486,15 @@ static void print_status_json(struct status *status)
 		if (!pins_read_counters(&counters))
 			json_counters(&json, &counters);
 	}
-	if (!reader_open(&reader, status->ring, &unused)) {
+	ring = !reader_open(&reader, status->ring, &unused);
+	if (ring) {
 		json_ring(&json, &reader, status->ring);
 		losses_print_json(&json, &reader);
 		reader_close(&reader);
 	}
 	json_end_object(&json);
 	json_end(&json);
+	return ring || unused;
 }
 
 /* 0, or -1 after a message. */
@@ -501,6 +524,7 @@ int cmd_status(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse_option, NULL, doc, NULL, NULL, NULL };
 	struct status status = {};
+	bool ring;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &status);
 	if (look(&status))
@@ -510,9 +534,6 @@ int cmd_status(int argc, char **argv)
 		return EXIT_FAILED;
 	if (!status.ring)
 		status.ring = status.recording == RECORDING ? status.session.ring : DEFAULT_RING;
-	if (status.json)
-		print_status_json(&status);
-	else
-		print_status(&status);
-	return status.recording == RECORDING ? EXIT_OK : EXIT_FAILED;
+	ring = status.json ? print_status_json(&status) : print_status(&status);
+	return ring && status.recording == RECORDING ? EXIT_OK : EXIT_FAILED;
 }

@@ -157,8 +157,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		args->ops[args->nr_ops++] = arg;
 		return 0;
 	case KEY_MIN_LATENCY:
-		if (parse_duration(arg, &o->min_latency_ns))
-			argp_error(state, "'%s' is no time; say 500us, 10ms, 2s", arg);
+		if (parse_latency(arg, &o->min_latency_ns))
+			argp_error(state, "'%s' is no time with a unit; say 500us, 10ms, 2s", arg);
 		return 0;
 	case 'r':
 		o->ring = arg;

@@ -180,7 +180,7 @@ static int run(struct top *top, struct reader *reader)
 		return EXIT_FAILED;
 	monad_event_iterator_set_seqno(&reader->iter,
 				       monad_event_ring_last_seqno(&reader->ring) + 1);
-	while (left-- && status == EXIT_OK) {
+	while (left && status == EXIT_OK) {
 		struct summary *summary = summary_new();
 		bool more;
 
@@ -194,7 +194,11 @@ static int run(struct top *top, struct reader *reader)
 		summary_free(summary);
 		if (!more)
 			break;
+		left--;
 	}
+	/* The last one stays, of those that were asked for: a terminal's own screen goes. */
+	if (!left && status == EXIT_OK && top_leave_terminal(top))
+		top_show(top, &shown);
 	forget(&shown);
 	metrics_free(&before);
 	return status;

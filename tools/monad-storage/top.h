@@ -27,6 +27,7 @@ struct top {
 	bool json;
 	bool batch;
 	bool screen; /* a terminal, that is ours */
+	bool left;   /* or was */
 	bool quit;
 };
 
@@ -59,6 +60,9 @@ void top_show(const struct top *top, struct shown *shown);
 
 /* Takes the terminal, if there is one and it is wanted; it is given back at exit. */
 void top_take_terminal(struct top *top);
+
+/* Gives it back; false if it was not taken. What is shown from then on has its size. */
+bool top_leave_terminal(struct top *top);
 
 /*
  * Sleeps for so long, or until somebody interrupts, or, on a terminal, presses a key:

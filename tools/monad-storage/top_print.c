@@ -260,7 +260,7 @@ static void print(const struct top *top, const struct shown *shown)
 	size_t size = 0;
 	FILE *out;
 
-	if (top->screen) {
+	if (top->screen || top->left) {
 		top_screen_size(&rows, &columns);
 		/* headings and remarks take 7 lines */
 		disks = rows > 12 ? (rows - 7) / 2 : 2;

@@ -11,9 +11,13 @@
 #include "top.h"
 
 static struct termios saved_termios;
+static bool taken;
 
 static void restore_terminal(void)
 {
+	if (!taken)
+		return;
+	taken = false;
 	/* the cursor, the screen as it was before */
 	fputs("\033[?25h\033[?1049l", stdout);
 	fflush(stdout);
@@ -32,6 +36,7 @@ void top_take_terminal(struct top *top)
 	    tcgetattr(STDIN_FILENO, &saved_termios))
 		return;
 	top->screen = true;
+	taken = true;
 	raw = saved_termios;
 	raw.c_lflag &= ~(ICANON | ECHO);
 	raw.c_cc[VMIN] = 0;
@@ -39,6 +44,16 @@ void top_take_terminal(struct top *top)
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
 	atexit(restore_terminal);
 	fputs("\033[?1049h\033[?25l", stdout);
+}
+
+bool top_leave_terminal(struct top *top)
+{
+	const bool was = top->screen;
+
+	restore_terminal();
+	top->screen = false;
+	top->left = was;
+	return was;
 }
 
 /* True if something is to be shown anew. */

@@ -37,7 +37,7 @@ static int write_through(const char *path, write_file_fn *print, void *arg)
 	return err ? failed_to("writing", path, err) : status;
 }
 
-/* @path is that of a file, or of none. @mode: 0 if it is not to be changed */
+/* @path is that of a file, or of none. @mode: 0 for that of any new file */
 static int replace(const char *path, mode_t mode, write_file_fn *print, void *arg)
 {
 	int err, status = EXIT_FAILED;
@@ -47,7 +47,9 @@ static int replace(const char *path, mode_t mode, write_file_fn *print, void *ar
 	err = new_file_create(&file, path);
 	if (err)
 		return failed_to("creating", path, err);
-	if (mode && fchmod(file.fd, mode))
+	if (!mode)
+		err = new_file_share(&file);
+	else if (fchmod(file.fd, mode))
 		err = errno;
 	if (!err) {
 		out = new_file_stream(&file);
@@ -86,7 +88,7 @@ int write_file(const char *path, mode_t mode, write_file_fn *print, void *arg)
 		}
 		if (!S_ISREG(st.st_mode))
 			return write_through(path, print, arg);
-		/* Somebody else may have made it to be told what is in ours. */
+		/* That of somebody else's file is not what ours is to have. */
 		if (!mode && st.st_uid == geteuid())
 			mode = st.st_mode & 0777;
 		if (!lstat(path, &st) && S_ISLNK(st.st_mode))

@@ -15,7 +15,7 @@ typedef int write_file_fn(FILE *out, void *arg);
  * pipe or terminal it is written as it comes; "-" is standard output. Nothing is written to
  * disks.
  *
- * @mode: of the file; 0: as that of the one before if that is our own, or nobody else's to read
+ * @mode: of the file; 0: as that of the one before if that is our own, or as umask(2) has it
  *
  * An exit status, not 0 after a message. An interrupt (interrupt.h) is a failure.
  */
