@@ -81,6 +81,17 @@ struct task_struct___fs {
 	struct files_struct *files;
 };
 
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
 /* x86 */
 struct pt_regs {
 	unsigned long orig_ax; /* number of the system call */
@@ -105,9 +116,6 @@ struct task_struct___x86 {
 
 /* include/linux/errno.h: it goes on after this, a completion is yet to come */
 #define EIOCBQUEUED 529
-
-/* include/linux/sched.h: a thread of io_uring; there since 5.12 */
-#define PF_IO_WORKER 0x00000010
 
 /* arch/x86/include/asm/thread_info.h: in a system call of 32-bit programs */
 #define TS_COMPAT 0x0002

@@ -125,6 +125,7 @@ struct blk_expired_data {
 
 struct task_struct {
 	unsigned int flags;
+	struct task_struct *group_leader;
 	int pid;
 	int tgid;
 	char comm[16];
@@ -134,5 +135,15 @@ struct task_struct {
 
 /* include/linux/sched.h; the same in every kernel so far */
 #define PF_KTHREAD 0x00200000
+/* a thread of io_uring in a process, called iou-wrk- or iou-sqp- and a number; since 5.12 */
+#define PF_IO_WORKER 0x00000010
+
+/* Whose name says what runs: of io_uring's threads it is their process. */
+static inline __attribute__((always_inline)) const u64 *task_name(const struct task_struct *task)
+{
+	if (task->flags & PF_IO_WORKER)
+		task = task->group_leader;
+	return (const u64 *)task->comm;
+}
 
 #endif /* MONAD_KERNEL_TYPES_H */

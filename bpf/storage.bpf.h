@@ -61,6 +61,28 @@ static const volatile uint64_t here = 1;
 
 #define object_key(pointer) ((u64)(pointer) - (u64)&here)
 
+/* A key less its object's address, which are mere numbers: of the current task both are known. */
+static __always_inline u64 key_offset(void)
+{
+	u64 key = object_key(bpf_get_current_task_btf());
+
+	barrier_var(key);
+	return key - bpf_get_current_task();
+}
+
+/* The key of the object at @address, which is a mere number. */
+static __always_inline u64 key_of_address(u64 address)
+{
+	return address + key_offset();
+}
+
+/* The address of the object with @key. */
+static __always_inline u64 address_of_key(u64 key)
+{
+	barrier_var(key);
+	return key - key_offset();
+}
+
 #define TABLE_MAP(name, value_type)                  \
 	struct {                                     \
 		__uint(type, BPF_MAP_TYPE_ARRAY);    \
@@ -220,10 +242,11 @@ static __always_inline u64 bio_cgroup_id(struct bio *bio)
 static __always_inline void set_actor(struct monad_storage_io *io)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	const u64 *comm = (const u64 *)task->comm;
+	const u64 *comm;
 
 	if (!attribution)
 		return;
+	comm = task_name(task);
 	io->pid = task->pid;
 	io->tgid = task->tgid;
 	((u64 *)io->comm)[0] = comm[0];
@@ -322,25 +345,25 @@ static __always_inline void release_io(struct monad_storage_io *io, struct place
 	table_release(p);
 }
 
-/* @bio does not wait for a request any more. */
-static __always_inline void forget_waiting(struct bio *bio)
+/*
+ * The bio with that rq_bio_key() does not wait for a request any more. Not static: so the
+ * verifier looks at it once, and not each time that it is called.
+ */
+__noinline int forget_waiting(u64 key)
 {
 	struct monad_storage_io *io;
 	struct place p;
 
-	io = find_bio(rq_bio_key(bio), &p);
+	io = find_bio(key, &p);
 	if (io)
 		release_io(io, &p);
+	return 0;
 }
 
 /* As rq_bio_key(), of the bio that @piece was split off from: no pointer leads there. */
 static __always_inline u64 rq_parent_key(struct bio *piece)
 {
-	u64 parent = (u64)piece->bi_private, key = object_key(bpf_get_current_task_btf());
-
-	/* The difference of the task's address and its key is that of the bio's. */
-	barrier_var(key);
-	return (key + parent - bpf_get_current_task()) | 1;
+	return key_of_address((u64)piece->bi_private) | 1;
 }
 
 /* When all programs were attached, CLOCK_MONOTONIC; set after that by the loader. */
@@ -425,6 +448,28 @@ static __always_inline bool take_over_bio(struct monad_storage_io *io, struct bi
 #define MAX_BIOS 32
 
 /*
+ * The rq_bio_key() of one of the bios after that at @address for which there is an entry; 0 if
+ * there is none. Not static, as forget_waiting().
+ */
+__noinline u64 next_known_bio(u64 address)
+{
+	struct place p;
+	u64 key;
+	int i;
+
+	for (i = 0; i < MAX_BIOS; i++) {
+		if (bpf_probe_read_kernel(&address, sizeof(address),
+					  &((struct bio *)address)->bi_next) || !address)
+			break;
+		key = key_of_address(address) | 1;
+		table_find(&bio_keys, inflight_shift, key, &p);
+		if (p.index != TABLE_NONE)
+			return key;
+	}
+	return 0;
+}
+
+/*
  * Finds what is known of @rq. Without block_io_start a request that was not
  * issued yet is known by the bio it was made for. That is its first one, unless
  * others were merged in front of it.
@@ -432,26 +477,25 @@ static __always_inline bool take_over_bio(struct monad_storage_io *io, struct bi
 static __always_inline struct monad_storage_io *find_rq(struct request *rq, struct place *p,
 							bool *by_bio)
 {
+	struct bio *bio = rq->bio;
 	struct monad_storage_io *io;
-	struct bio *bio;
-	int i;
+	u64 key;
 
 	*by_bio = false;
 	table_find(&inflight_keys, inflight_shift, object_key(rq), p);
 	if (p->index != TABLE_NONE)
 		return bpf_map_lookup_elem(&inflight, &p->index);
-	if (have_io_start)
+	if (have_io_start || !bio)
 		return NULL;
-	bio = rq->bio;
-	for (i = 0; i < MAX_BIOS && bio; i++) {
-		io = find_bio(rq_bio_key(bio), p);
-		if (io) {
-			*by_bio = true;
-			return io;
-		}
-		bio = bio->bi_next;
+	io = find_bio(rq_bio_key(bio), p);
+	if (!io) {
+		key = next_known_bio(address_of_key(object_key(bio)));
+		if (!key)
+			return NULL;
+		io = find_bio(key, p);
 	}
-	return NULL;
+	*by_bio = io;
+	return io;
 }
 
 /*

@@ -52,7 +52,7 @@ int BPF_PROG(storage_bio_queue, struct bio *bio)
 	}
 	io = keep_bio(object_key(bio), &p);
 	if (io && p.found)
-		end_unseen(io, disk, MONAD_STORAGE_BIO_COMPLETE);
+		end_unseen(io, address_of_key(object_key(disk)), MONAD_STORAGE_BIO_COMPLETE);
 	if (!io)
 		io = &lost;
 	barrier_var(io);
@@ -81,14 +81,14 @@ int BPF_PROG(storage_bio_queue, struct bio *bio)
 SEC("tp_btf/block_bio_backmerge")
 int BPF_PROG(storage_bio_backmerge, struct bio *bio)
 {
-	forget_waiting(bio);
+	forget_waiting(rq_bio_key(bio));
 	return 0;
 }
 
 SEC("tp_btf/block_bio_frontmerge")
 int BPF_PROG(storage_bio_frontmerge, struct bio *bio)
 {
-	forget_waiting(bio);
+	forget_waiting(rq_bio_key(bio));
 	return 0;
 }
 

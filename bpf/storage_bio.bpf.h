@@ -37,7 +37,7 @@ __noinline int end_handed_down(u64 key, u32 error, u64 now)
 	if (!io)
 		return 0;
 	end_of_bio(io, error, now, &t);
-	measure_device(io, &t, find_bio_series(io->dev, io->op, io->gendisk));
+	measure_device(io, &t, find_series_at(io->dev, io->op, io->gendisk));
 	write_complete_of(MONAD_STORAGE_BIO_COMPLETE, io, &t, NULL, io->gendisk);
 	release_io(io, &p);
 	return 0;

@@ -9,13 +9,9 @@
 SEC("syscall")
 int storage_check(struct monad_storage_check *check)
 {
-	u64 key = object_key(bpf_get_current_task_btf());
-	struct request *rq;
+	struct request *rq = (struct request *)address_of_key(check->key);
 	enum mq_rq_state state;
 
-	/* Its address is to its key what the task's is to that one's. */
-	barrier_var(key);
-	rq = (struct request *)(check->key + bpf_get_current_task() - key);
 	if (bpf_probe_read_kernel(&state, sizeof(state), &rq->state))
 		return -1;
 	check->ended = state == MQ_RQ_IDLE;

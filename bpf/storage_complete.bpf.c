@@ -64,31 +64,43 @@ static __always_inline void init_orphan(struct monad_storage_io *io, struct requ
 	io->cgroup_id = bio_cgroup_id(rq->bio);
 }
 
-/* Merging discards is not traced: they are still known as waiting for a request. */
-static __always_inline void forget_merged(struct request *rq)
-{
-	struct bio *bio = rq->bio;
-	int i;
-
-	for (i = 0; i < MAX_BIOS && bio; i++) {
-		forget_waiting(bio);
-		bio = bio->bi_next;
-	}
-}
-
 /* What a driver takes in one request, and so how many bios there can be. */
 #define MAX_SEGMENTS 256
 
-/* Those of its bios that are also of a device above have ended there. */
-static __always_inline void end_above(struct request *rq, u32 error, u64 now)
+/*
+ * The bios of a request that has ended, from the one at that address on. Those that are
+ * @handed_down are of a device above as well, and have ended there; others do not wait for a
+ * request any more: merging discards is not traced.
+ */
+__noinline int end_bios(u64 address, bool handed_down, u32 error, u64 now)
 {
-	struct bio *bio = rq->bio;
+	u64 key;
 	int i;
 
-	for (i = 0; i < MAX_SEGMENTS && bio; i++) {
-		end_handed_down(object_key(bio), error, now);
-		bio = bio->bi_next;
+	for (i = 0; i < MAX_SEGMENTS && address; i++) {
+		key = key_of_address(address);
+		if (handed_down)
+			end_handed_down(key, error, now);
+		else
+			forget_waiting(key | 1);
+		if (bpf_probe_read_kernel(&address, sizeof(address),
+					  &((struct bio *)address)->bi_next))
+			break;
 	}
+	return 0;
+}
+
+/*
+ * @value, of which the verifier is not to know what it is on each way that leads here: it would
+ * follow all that comes after once for each of them. @any: a number that it does not know either.
+ */
+static __always_inline u32 opaque(u32 value, u64 any)
+{
+	u64 same = any;
+
+	barrier_var(any);
+	barrier_var(same);
+	return value + (u32)(any - same);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -100,9 +112,9 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 	u32 error = errno_of[status & 31];
 	struct gendisk *disk = rq->q->disk;
 	struct io_times t = {};
-	bool known, by_bio;
+	bool known, by_bio, handed_down;
 	struct place p;
-	u32 op;
+	u32 op, type;
 
 	io = find_rq(rq, &p, &by_bio);
 	known = io;
@@ -135,45 +147,43 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		return 0;
 	}
 
+	type = MONAD_STORAGE_RQ_COMPLETE;
 	if (op == MONAD_STORAGE_OP_FLUSH && rq_flags & rqf_flush_seq) {
-		request_times(io, now, now, &t);
-		count(MONAD_STORAGE_FLUSHED);
-		if (!known)
-			count_orphan(rq->start_time_ns, now);
-		measure(io, MONAD_STORAGE_OP_CACHE_FLUSH, &t, disk);
-		write_complete(MONAD_STORAGE_FLUSH_COMPLETE, io, &t, disk);
-		if (known) {
-			note_flush(rq, io, now);
-			release_io(io, &p);
-		}
-		return 0;
-	}
-
-	if (op == MONAD_STORAGE_OP_WRITE && !io->bytes_done && !io->issues) {
+		type = MONAD_STORAGE_FLUSH_COMPLETE;
+		op = MONAD_STORAGE_OP_CACHE_FLUSH;
+	} else if (op == MONAD_STORAGE_OP_WRITE && !io->bytes_done && !io->issues) {
 		/* an fsync; the kernel has it as a write without data */
-		io->op = MONAD_STORAGE_OP_FLUSH;
+		op = MONAD_STORAGE_OP_FLUSH;
+		io->op = op;
 		io->sector = MONAD_STORAGE_NO_SECTOR;
 		if (known)
 			flush_times(rq, io);
+	} else if (op == MONAD_STORAGE_OP_DISCARD) {
+		end_bios(address_of_key(object_key(rq->bio)), false, error, now);
 	}
-	if (op == MONAD_STORAGE_OP_DISCARD)
-		forget_merged(rq);
 	if (!(io->flags & MONAD_STORAGE_F_ORPHAN))
 		request_times(io, io->device_end_ns ?: now, now, &t);
 	else
 		count_orphan(rq->start_time_ns, now);
-	count(MONAD_STORAGE_COMPLETED);
-	if (io->error)
-		count(MONAD_STORAGE_ERRORS);
-	if (io->flags & MONAD_STORAGE_F_TIMED_OUT)
-		count(MONAD_STORAGE_TIMEOUTS);
-	measure(io, io->op, &t, disk);
-	write_complete(MONAD_STORAGE_RQ_COMPLETE, io, &t, disk);
-	by_bio = io->handed_down;
+	if (type == MONAD_STORAGE_FLUSH_COMPLETE) {
+		count(MONAD_STORAGE_FLUSHED);
+		if (known)
+			note_flush(rq, io, now);
+	} else {
+		count(MONAD_STORAGE_COMPLETED);
+		if (io->error)
+			count(MONAD_STORAGE_ERRORS);
+		if (io->flags & MONAD_STORAGE_F_TIMED_OUT)
+			count(MONAD_STORAGE_TIMEOUTS);
+	}
+	t.flags = opaque(t.flags, now);
+	measure(io, op, &t, disk);
+	write_complete(type, io, &t, disk);
+	handed_down = io->handed_down;
 	/* Only now: the place may be another CPU's at once. */
 	if (known)
 		release_io(io, &p);
-	if (by_bio)
-		end_above(rq, error, now);
+	if (handed_down)
+		end_bios(address_of_key(object_key(rq->bio)), true, error, now);
 	return 0;
 }

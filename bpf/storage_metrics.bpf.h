@@ -57,13 +57,19 @@ static __always_inline u32 shard_of(u32 index)
 }
 
 /*
- * The first I/O of its kind on a device has ended. @bits: of the name that is in the key;
- * @name, @disk: NULL where they are not known.
+ * Functions that are not static are looked at by the verifier once, and not each time that they
+ * are called: that is for what is done seldom.
  */
-static __always_inline u32 new_series(u64 key, u32 dev, u32 bits,
-				      const struct monad_storage_disk_name *name,
-				      struct gendisk *disk)
+
+/*
+ * The first I/O of its kind on a device has ended. @name: NULL where it is not known; @gendisk:
+ * the address of the disk, or 0
+ */
+__noinline u32 new_series(u64 key, u32 dev, const struct monad_storage_disk_name *name,
+			  u64 gendisk)
 {
+	struct gendisk *disk = (struct gendisk *)gendisk;
+	u32 bits = MONAD_STORAGE_SERIES_NAME(key);
 	struct monad_storage_series *new;
 	struct place p;
 
@@ -77,22 +83,22 @@ static __always_inline u32 new_series(u64 key, u32 dev, u32 bits,
 		return p.index;
 	new->disk = *name;
 	bpf_map_update_elem(&latest_names, &dev, &bits, BPF_ANY);
-	if (disk) {
-		new->bio_based = !!disk->fops->submit_bio;
-		if (bpf_core_field_exists(disk->diskseq))
-			new->diskseq = disk->diskseq;
-	}
+	if (!gendisk)
+		return p.index;
+	new->bio_based = !!BPF_CORE_READ(disk, fops, submit_bio);
+	if (bpf_core_field_exists(disk->diskseq))
+		new->diskseq = BPF_CORE_READ(disk, diskseq);
 	return p.index;
 }
 
 /*
  * The place in the table of the series of a disk with that number and name, nr_series when
  * there is no room for it. Where the name is not known (@name is NULL), it is the latest
- * disk of that number.
+ * disk of that number. @disk: the disk itself, or NULL; then @gendisk is its address, or 0
  */
 static __always_inline u32 find_series_of(u32 dev, u32 op,
 					  const struct monad_storage_disk_name *name,
-					  struct gendisk *disk)
+					  struct gendisk *disk, u64 gendisk)
 {
 	u32 bits = 0, *latest;
 	struct place p;
@@ -107,7 +113,11 @@ static __always_inline u32 find_series_of(u32 dev, u32 op,
 	}
 	key = MONAD_STORAGE_SERIES_KEY(dev, bits, op);
 	table_find(&series_keys, series_shift, key, &p);
-	return p.index == TABLE_NONE ? new_series(key, dev, bits, name, disk) : p.index;
+	if (p.index != TABLE_NONE)
+		return p.index;
+	if (disk)
+		gendisk = address_of_key(object_key(disk));
+	return new_series(key, dev, name, gendisk);
 }
 
 /*
@@ -119,24 +129,20 @@ static __always_inline u32 find_series(u32 dev, u32 op, struct gendisk *disk)
 	struct monad_storage_disk_name name;
 
 	if (!disk || disk_dev(disk) != dev)
-		return find_series_of(dev, op, NULL, NULL);
+		return find_series_of(dev, op, NULL, NULL, 0);
 	copy_name(&name, disk);
-	return find_series_of(dev, op, &name, disk);
+	return find_series_of(dev, op, &name, disk, 0);
 }
 
-/* The same, of a device that takes bios and of which there is only the address, @gendisk. */
-static __always_inline u32 find_bio_series(u32 dev, u32 op, u64 gendisk)
+/* The same, of a disk of which there is only the address. */
+static __always_inline u32 find_series_at(u32 dev, u32 op, u64 gendisk)
 {
 	struct monad_storage_disk_name name = {};
-	struct monad_storage_series *found;
-	u32 series_nr;
 
+	if (!gendisk)
+		return find_series_of(dev, op, NULL, NULL, 0);
 	bpf_probe_read_kernel_str(&name, sizeof(name), ((struct gendisk *)gendisk)->disk_name);
-	series_nr = find_series_of(dev, op, &name, NULL);
-	found = bpf_map_lookup_elem(&series, &series_nr);
-	if (found)
-		found->bio_based = 1;
-	return series_nr;
+	return find_series_of(dev, op, &name, NULL, gendisk);
 }
 
 static __always_inline struct monad_storage_metrics *metrics_of(u32 series_nr)
@@ -157,7 +163,8 @@ static __always_inline void add_time(struct monad_storage_metrics *m,
 	add(&m->sum_ns[phase], ns);
 }
 
-static __always_inline void count_error(u32 series_nr, u32 error)
+/* Something on a device of that place failed. */
+__noinline int count_error(u32 series_nr, u32 error)
 {
 	struct place p = { .index = TABLE_NONE };
 	uint64_t *n;
@@ -170,26 +177,38 @@ static __always_inline void count_error(u32 series_nr, u32 error)
 	n = bpf_map_lookup_elem(&errors, &p.index);
 	if (n)
 		add(n, 1);
+	return 0;
+}
+
+/* The place of a cgroup that is not in the table yet; nr_cgroups if there is no room. */
+__noinline u32 new_cgroup(u64 id)
+{
+	struct place p;
+
+	table_claim(&cgroup_keys, cgroup_shift, id, &p);
+	if (p.index != TABLE_NONE)
+		return p.index;
+	count(MONAD_STORAGE_CGROUPS_FULL);
+	return nr_cgroups;
+}
+
+static __always_inline u32 find_cgroup(u64 id)
+{
+	struct place p;
+
+	if (!id)
+		return nr_cgroups;
+	table_find(&cgroup_keys, cgroup_shift, id, &p);
+	return p.index == TABLE_NONE ? new_cgroup(id) : p.index;
 }
 
 static __always_inline void measure_cgroup(const struct monad_storage_io *io,
 					   const struct io_times *t)
 {
-	u32 direction = monad_storage_direction(io->op), index;
+	u32 direction = monad_storage_direction(io->op);
+	u32 index = shard_of(find_cgroup(io->cgroup_id));
 	struct monad_storage_cgroup *c;
-	struct place p = { .index = TABLE_NONE };
 
-	if (io->cgroup_id) {
-		table_find(&cgroup_keys, cgroup_shift, io->cgroup_id, &p);
-		if (p.index == TABLE_NONE)
-			table_claim(&cgroup_keys, cgroup_shift, io->cgroup_id, &p);
-	}
-	if (p.index == TABLE_NONE) {
-		if (io->cgroup_id)
-			count(MONAD_STORAGE_CGROUPS_FULL);
-		p.index = nr_cgroups;
-	}
-	index = shard_of(p.index);
 	c = bpf_map_lookup_elem(&cgroups, &index);
 	if (!c)
 		return;

@@ -39,11 +39,11 @@ int BPF_PROG(storage_io_start, struct request *rq)
 	io = keep_rq(rq, &p);
 	if (!io) {
 		if (rq->bio)
-			forget_waiting(rq->bio);
+			forget_waiting(rq_bio_key(rq->bio));
 		return 0;
 	}
 	if (p.found && rq_must_have_ended(io))
-		end_unseen(io, disk, MONAD_STORAGE_RQ_COMPLETE);
+		end_unseen(io, address_of_key(object_key(disk)), MONAD_STORAGE_RQ_COMPLETE);
 	*io = (struct monad_storage_io){};
 	take_over_bio(io, rq->bio);
 	start(ctx, io, dev, rq->bio, rq->cmd_flags, rq->__sector, rq->__data_len);

@@ -9,5 +9,6 @@
 #include "storage_task_vfs.bpf.c"
 #include "storage_task_fsync.bpf.c"
 #include "storage_task_writeback.bpf.c"
+#include "storage_task_unfinished.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -200,10 +200,21 @@ static __always_inline void describe_file(struct monad_storage_call *e, struct f
 				  BPF_CORE_READ(file, f_path.dentry, d_name.name));
 }
 
+/* Who it is that calls. */
+static __always_inline void set_caller(struct monad_storage_call *e, struct task_struct *task)
+{
+	const u64 *comm = task_name(task);
+
+	e->flags = task->flags & PF_KTHREAD ? MONAD_STORAGE_F_KTHREAD : 0;
+	e->pid = task->pid;
+	e->tgid = task->tgid;
+	((u64 *)e->comm)[0] = comm[0];
+	((u64 *)e->comm)[1] = comm[1];
+}
+
 static __always_inline void write_call(const struct call_end *end)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	const u64 *comm = (const u64 *)task->comm;
 	struct monad_ring_record *rec;
 	struct monad_storage_call *e;
 
@@ -218,15 +229,11 @@ static __always_inline void write_call(const struct call_end *end)
 	e->bytes = end->bytes;
 	e->cgroup_id = bpf_get_current_cgroup_id();
 	e->task_id = task_id;
-	e->flags = task->flags & PF_KTHREAD ? MONAD_STORAGE_F_KTHREAD : 0;
-	e->pid = task->pid;
-	e->tgid = task->tgid;
 	e->op = end->op;
 	e->error = end->error;
 	e->cpu = bpf_get_smp_processor_id();
 	e->reserved = 0;
-	((u64 *)e->comm)[0] = comm[0];
-	((u64 *)e->comm)[1] = comm[1];
+	set_caller(e, task);
 	e->inode = 0;
 	__builtin_memset(e->fs, 0, sizeof(e->fs));
 	__builtin_memset(e->file, 0, sizeof(e->file));

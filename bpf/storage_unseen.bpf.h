@@ -23,15 +23,38 @@ static __always_inline bool rq_must_have_ended(const struct monad_storage_io *io
 	return io->state == MONAD_STORAGE_STATE_ISSUED || io->device_end_ns;
 }
 
-/* @io's address is used again, by an I/O of @disk; @type is what its end would have been. */
-static __noinline void end_unseen(struct monad_storage_io *io, struct gendisk *disk, u32 type)
+static __always_inline bool is_disk(u64 gendisk, u32 dev)
+{
+	struct gendisk *disk = (struct gendisk *)gendisk;
+
+	return gendisk && dev == ((u32)BPF_CORE_READ(disk, major) << 20 |
+				  BPF_CORE_READ(disk, first_minor));
+}
+
+/* As is_on_top(). */
+static __always_inline bool is_on_top_at(u64 gendisk)
+{
+	struct gendisk *disk = (struct gendisk *)gendisk;
+
+	return gendisk && bpf_core_field_exists(disk->slave_bdevs) &&
+	       BPF_CORE_READ(disk, slave_bdevs.next) != &disk->slave_bdevs;
+}
+
+/*
+ * @io's address is used again, by an I/O of the disk at the address @gendisk; @type is what its
+ * end would have been.
+ */
+__noinline int end_unseen(struct monad_storage_io *io, u64 gendisk, u32 type)
 {
 	struct io_times t = { .flags = MONAD_STORAGE_F_END_UNSEEN };
-	u32 op = io->op;
+	u32 op;
 
+	if (!io)
+		return 0;
+	op = io->op;
 	count(MONAD_STORAGE_ENDS_UNSEEN);
-	if (disk && disk_dev(disk) != io->dev)
-		disk = NULL;
+	if (!is_disk(gendisk, io->dev))
+		gendisk = 0;
 	io->bytes_done = io->bytes;
 	if (type == MONAD_STORAGE_BIO_COMPLETE) {
 		count(MONAD_STORAGE_BIO_COMPLETED);
@@ -45,8 +68,11 @@ static __noinline void end_unseen(struct monad_storage_io *io, struct gendisk *d
 			count(MONAD_STORAGE_COMPLETED);
 		}
 	}
-	measure(io, op, &t, disk);
-	write_complete(type, io, &t, disk);
+	measure_device(io, &t, find_series_at(io->dev, op, gendisk));
+	if (op != MONAD_STORAGE_OP_CACHE_FLUSH && !is_on_top_at(gendisk))
+		measure_cgroup(io, &t);
+	write_complete_of(type, io, &t, NULL, gendisk);
+	return 0;
 }
 
 #endif /* MONAD_STORAGE_UNSEEN_BPF_H */

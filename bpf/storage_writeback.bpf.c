@@ -30,7 +30,8 @@ static __always_inline int throttled(struct bdi_writeback *wb, u64 dirtied, s64 
 		bpf_probe_read_kernel_str(name.text, sizeof(name.text), owner->kobj.name);
 	if (filter_devices && !is_asked_for(dev, &name))
 		return 0;
-	m = metrics_of(find_series_of(dev, MONAD_STORAGE_OP_THROTTLE, owner ? &name : NULL, NULL));
+	m = metrics_of(find_series_of(dev, MONAD_STORAGE_OP_THROTTLE, owner ? &name : NULL,
+				      NULL, 0));
 	if (m) {
 		add(&m->ops, 1);
 		add(&m->bytes, dirtied * page_size);

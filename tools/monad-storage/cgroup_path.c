@@ -62,6 +62,12 @@ static void find_root(void)
 		endmntent(mounts);
 }
 
+const char *cgroup_mount(void)
+{
+	find_root();
+	return root.fd >= 0 ? root.mount : NULL;
+}
+
 int cgroup_path(uint64_t id, char *path, size_t size)
 {
 	union kernfs_handle h = { .handle = { .handle_bytes = sizeof(id),

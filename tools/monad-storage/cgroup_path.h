@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where cgroups (v2) are mounted; NULL if they are not, or I/O is charged to those of v1. */
+const char *cgroup_mount(void);
+
 /*
  * The path of the cgroup (v2) with that id below where cgroups are mounted, "/" for
  * the root: as /proc/PID/cgroup has it. 0; -ENOENT when there is none (any more), or

@@ -24,7 +24,7 @@ _monad_storage_rings()
 _monad_storage()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local filter="--device --pid --op --errors --min-latency --all"
+	local filter="--device --pid --cgroup --op --errors --min-latency --all"
 	local word
 
 	COMPREPLY=()
@@ -130,7 +130,7 @@ _monad_storage()
 	export)
 		_monad_storage_reply "--prometheus --otlp --otlp-header --otlp-compression --json-lines --telemetry --interval \
 			--metrics --queue --events --since --slow --congested --stuck --once --textfile --help" ;;
-	inflight) _monad_storage_reply "--device --op --min-age --json --help" ;;
+	inflight) _monad_storage_reply "--device --op --cgroup --min-age --json --help" ;;
 	esac
 }
 

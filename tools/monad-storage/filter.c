@@ -15,6 +15,9 @@ enum { KEY_ERRORS = 0x100, KEY_MIN_LATENCY };
 static const struct argp_option options[] = {
 	{ "device", 'd', "DISK", 0, "Only this disk; may be given again", 1 },
 	{ "pid", 'p', "PID", 0, "Only this process or thread; may be given again", 1 },
+	{ "cgroup", 'c', "CGROUP", 0,
+	  "Only what is charged to this cgroup or one below it: a path as /proc/PID/cgroup has "
+	  "it, or an id; may be given again", 1 },
 	{ "op", 'o', "OP", 0,
 	  "Only this operation (read, write, flush, discard, ...); may be given again", 1 },
 	{ "errors", KEY_ERRORS, NULL, 0, "Only what failed", 1 },
@@ -69,6 +72,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "no more than %d process ids", FILTER_MAX);
 		filter->pids[filter->nr_pids++] = pid;
 		return 0;
+	case 'c':
+		if (filter->nr_cgroups == FILTER_MAX)
+			argp_error(state, "no more than %d cgroups", FILTER_MAX);
+		if (cgroup_set_add(&filter->cgroups, arg))
+			exit(EXIT_FAILED);
+		filter->cgroup_names[filter->nr_cgroups++] = arg;
+		return 0;
 	case 'o':
 		op = op_by_name(arg);
 		if (op < 0)
@@ -119,6 +129,8 @@ bool filter_descriptor(const struct filter *filter, const struct monad_event_des
 	if (desc->content_ext[MONAD_STORAGE_TAG_LATENCY] < filter->min_latency_ns)
 		return false;
 	if (filter->ops && !(filter->ops >> event_op(desc) & 1))
+		return false;
+	if (!cgroup_set_has(&filter->cgroups, desc->content_ext[MONAD_STORAGE_TAG_CGROUP]))
 		return false;
 	/* Names are in the payload. */
 	return filter->nr_names || !filter->nr_devs ||
@@ -211,6 +223,8 @@ char *filter_text(const struct filter *filter)
 		fprintf(out, "%sdisk %s", and_then(&any), filter->names[i]);
 	for (unsigned int i = 0; i < filter->nr_pids; i++)
 		fprintf(out, "%sprocess %u", and_then(&any), filter->pids[i]);
+	for (unsigned int i = 0; i < filter->nr_cgroups; i++)
+		fprintf(out, "%scgroup %s", and_then(&any), filter->cgroup_names[i]);
 	for (unsigned int op = 0; op < MONAD_STORAGE_OP_COUNT; op++) {
 		if (filter->ops >> op & 1)
 			fprintf(out, "%s%s", and_then(&any), op_name(op));
@@ -222,4 +236,9 @@ char *filter_text(const struct filter *filter)
 		fprintf(out, "%swhat failed", and_then(&any));
 	fclose(out);
 	return text;
+}
+
+void filter_free(struct filter *filter)
+{
+	cgroup_set_free(&filter->cgroups);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cgroup_set.h"
 #include "event.h"
 
 #define FILTER_MAX 64
@@ -28,6 +29,9 @@ struct filter {
 	uint32_t pids[FILTER_MAX];
 	unsigned int nr_pids;
 	uint32_t ops; /* a bit each; 0: all */
+	struct cgroup_set cgroups; /* that pay */
+	const char *cgroup_names[FILTER_MAX]; /* as they were asked for */
+	unsigned int nr_cgroups;
 };
 
 /* A child parser for argp; its input is the struct filter. */
@@ -44,5 +48,8 @@ bool filter_event(struct filter *filter, const struct storage_event *event);
  * never NULL but without memory.
  */
 char *filter_text(const struct filter *filter);
+
+/* What it took is given back; the filter itself is the caller's. */
+void filter_free(struct filter *filter);
 
 #endif /* MONAD_STORAGE_FILTER_H */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cgroup_set.h"
 #include "disk.h"
 #include "event.h"
 #include "human.h"
@@ -33,6 +34,9 @@ static const char doc[] =
 enum { KEY_JSON = 0x200, KEY_MIN_AGE };
 
 static const struct argp_option options[] = {
+	{ "cgroup", 'c', "CGROUP", 0,
+	  "Only what is charged to this cgroup or one below it: a path as /proc/PID/cgroup has "
+	  "it, or an id; may be given again", 0 },
 	{ "min-age", KEY_MIN_AGE, "TIME", 0,
 	  "Only what began at least that long ago, as 500ms or 10s", 0 },
 	{ "json", KEY_JSON, NULL, 0, "One JSON object", 0 },
@@ -41,6 +45,7 @@ static const struct argp_option options[] = {
 
 struct inflight {
 	struct series_filter filter;
+	struct cgroup_set cgroups; /* that pay */
 	uint64_t min_age_ns;
 	bool json;
 };
@@ -67,6 +72,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &inflight->filter;
+		return 0;
+	case 'c':
+		if (cgroup_set_add(&inflight->cgroups, arg))
+			exit(EXIT_FAILED);
 		return 0;
 	case KEY_MIN_AGE:
 		if (parse_latency(arg, &inflight->min_age_ns))
@@ -102,6 +111,7 @@ static void gather(const struct inflight_io *from, void *arg)
 
 	disk_name(io.io.dev, io.disk, sizeof(io.disk));
 	if (io.age_ns < list->inflight->min_age_ns ||
+	    !cgroup_set_has(&list->inflight->cgroups, io.io.cgroup_id) ||
 	    !series_filter(&list->inflight->filter, io.io.dev, io.disk, io.io.op)) {
 		list->others++;
 		return;
@@ -225,5 +235,6 @@ int cmd_inflight(int argc, char **argv)
 	else
 		print(&list);
 	free(list.ios);
+	cgroup_set_free(&inflight.cgroups);
 	return EXIT_OK;
 }

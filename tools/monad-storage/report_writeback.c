@@ -101,6 +101,7 @@ void writeback_add(struct writeback *w, struct reader *reader, const struct filt
 	uint32_t dev;
 
 	if (!wanted_at_all(filter) ||
+	    !cgroup_set_has(&filter->cgroups, desc->content_ext[MONAD_STORAGE_TAG_CGROUP]) ||
 	    desc->content_ext[MONAD_STORAGE_TAG_LATENCY] < filter->min_latency_ns)
 		return;
 	if (desc->payload_size < sizeof(call)) {

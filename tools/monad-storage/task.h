@@ -93,6 +93,9 @@ struct task_results {
 	uint64_t unsent; /* read, and not taken by who asked for them */
 	struct task_event slowest[TASK_SLOWEST];
 	unsigned int nr_slowest;
+	/* Of the calls that have not ended, those that began first: how long it took so far */
+	struct task_event unfinished[TASK_SLOWEST];
+	unsigned int nr_unfinished;
 };
 
 /* "read", "fsync", ...; those of blocks are op_name()'s. */
@@ -109,6 +112,9 @@ uint64_t task_event_latency(const struct task_event *event);
 
 /* Keeps the event if it is one of the slowest. */
 void task_note_slowest(struct task_results *results, const struct task_event *event);
+
+/* Likewise of a call that has not ended. */
+void task_note_unfinished(struct task_results *results, const struct monad_storage_call *call);
 
 /* As metrics_percentile(), and never more than the largest. */
 uint64_t task_percentile(const struct monad_task_totals *totals, double percent);

@@ -223,6 +223,23 @@ static void decode_summary(const struct task_options *options, const Monad__Stor
 	}
 }
 
+static void decode_unfinished(const struct task_options *options,
+			      const Monad__StorageSummary *from, struct task_results *results)
+{
+	if (options->kind == TASK_BLOCK)
+		return;
+	for (size_t i = 0; i < from->n_unfinished_calls; i++) {
+		const Monad__StorageEvent *in = from->unfinished_calls[i];
+		int op = task_op_by_name(options->kind, in->operation);
+		struct monad_storage_call call = {};
+
+		if (op < 0)
+			continue;
+		decode_call(in, op, &call);
+		task_note_unfinished(results, &call);
+	}
+}
+
 bool task_results_decode(const struct task_options *options, const Monad__TaskResponse *response,
 			 struct task_results *results)
 {
@@ -233,6 +250,7 @@ bool task_results_decode(const struct task_options *options, const Monad__TaskRe
 
 		if (metric->payload_case == MONAD__METRIC_WRAPPER__PAYLOAD_STORAGE && !found) {
 			decode_summary(options, metric->storage, results);
+			decode_unfinished(options, metric->storage, results);
 			found = true;
 		} else if (!strcmp(metric->name, TASK_LATENCY_METRIC)) {
 			decode_histogram(options, metric, results);

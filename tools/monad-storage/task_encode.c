@@ -169,6 +169,39 @@ static void add_devices(const struct task_results *results, Monad__StorageSummar
 		to->top_device = xstrdup(to->devices[0]->device->name);
 }
 
+static Monad__StorageEvent *unfinished_call(const struct task_options *options,
+					    const struct task_event *event)
+{
+	const struct monad_storage_call *call = &event->call;
+	Monad__StorageEvent *to = xcalloc(1, sizeof(*to));
+	Monad__StorageActor *actor = xcalloc(1, sizeof(*actor));
+
+	monad__storage_event__init(to);
+	monad__storage_actor__init(actor);
+	to->operation = xstrdup(task_op_name(options->kind, call->op));
+	to->device = device(event_dev(&event->desc));
+	to->latency_ns = call->latency_ns;
+	to->has_latency = true;
+	to->inode = call->inode;
+	to->filesystem = xstrdup(call->fs);
+	to->file = xstrdup(call->file);
+	to->actor = actor;
+	actor->pid = call->pid;
+	actor->tgid = call->tgid;
+	actor->comm = xstrdup(call->comm);
+	actor->kernel_thread = call->flags & MONAD_STORAGE_F_KTHREAD;
+	return to;
+}
+
+static void add_unfinished(const struct task_options *options, const struct task_results *results,
+			   Monad__StorageSummary *to)
+{
+	to->unfinished_calls = pointers(results->nr_unfinished + 1);
+	for (unsigned int i = 0; i < results->nr_unfinished; i++)
+		to->unfinished_calls[to->n_unfinished_calls++] =
+			unfinished_call(options, &results->unfinished[i]);
+}
+
 /* What matched perhaps, and is not in the sums. */
 static uint64_t lost(const struct task_options *options, const struct task_results *results)
 {
@@ -207,6 +240,7 @@ static Monad__StorageSummary *summary(const struct task_options *options,
 	to->events = results->shown - results->unsent;
 	add_operations(options, results, to);
 	add_devices(results, to);
+	add_unfinished(options, results, to);
 	return to;
 }
 

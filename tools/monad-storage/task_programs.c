@@ -102,6 +102,8 @@ static void choose_programs(struct storage_task *skel, const struct btf *btf, en
 			bpf_program__set_autoload(pairs[i].begin, true);
 		pairs[kept++] = pairs[i];
 	}
+	bpf_program__set_autoload(skel->progs.task_unfinished, kind == TASK_VFS ||
+							       kind == TASK_FSYNC);
 	*nr_pairs = kept;
 }
 
@@ -336,6 +338,44 @@ static void read_misses(const struct task_programs *programs, struct task_result
 	}
 }
 
+/* False at the end. */
+static bool read_whole(int fd, void *buf, size_t size)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < size) {
+		n = read(fd, (char *)buf + done, size - done);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+/* Whose calls have not ended. What cannot be looked at is in their number all the same. */
+static void read_unfinished(const struct task_programs *programs, struct task_results *results)
+{
+	const struct bpf_program *prog = programs->skel->progs.task_unfinished;
+	struct monad_storage_call call;
+	struct bpf_link *link;
+	int fd;
+
+	if (bpf_program__fd(prog) < 0)
+		return;
+	link = bpf_program__attach_iter(prog, NULL);
+	fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	if (fd < 0)
+		warning("looking for calls that have not ended: %m");
+	while (fd >= 0 && read_whole(fd, &call, sizeof(call)))
+		task_note_unfinished(results, &call);
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+}
+
 static void detach(struct task_programs *programs)
 {
 	while (programs->nr_links)
@@ -349,6 +389,7 @@ int task_programs_end(struct task_programs *programs, struct task_results *resul
 	int err;
 
 	task_programs_begin(programs, 0);
+	read_unfinished(programs, results);
 	detach(programs);
 	err = read_percpu(skel->maps.counters, 0, results->counters.value, MONAD_TASK_COUNTERS,
 			  SIZE_MAX);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "disk.h"
 #include "metrics.h"
 #include "monad_storage.h"
 #include "task.h"
@@ -72,20 +73,42 @@ uint64_t task_event_latency(const struct task_event *event)
 	return event->is_call ? event->call.latency_ns : event->block.complete.total_ns;
 }
 
-void task_note_slowest(struct task_results *results, const struct task_event *event)
+/* @list has the longest of all, in order. */
+static void note(struct task_event list[TASK_SLOWEST], unsigned int *nr,
+		 const struct task_event *event)
 {
-	unsigned int i = results->nr_slowest;
+	unsigned int i = *nr;
 
 	if (i < TASK_SLOWEST)
-		results->nr_slowest++;
-	else if (task_event_latency(&results->slowest[--i]) >= task_event_latency(event))
+		(*nr)++;
+	else if (task_event_latency(&list[--i]) >= task_event_latency(event))
 		return;
 	for (; i > 0; i--) {
-		if (task_event_latency(&results->slowest[i - 1]) >= task_event_latency(event))
+		if (task_event_latency(&list[i - 1]) >= task_event_latency(event))
 			break;
-		results->slowest[i] = results->slowest[i - 1];
+		list[i] = list[i - 1];
 	}
-	results->slowest[i] = *event;
+	list[i] = *event;
+}
+
+void task_note_slowest(struct task_results *results, const struct task_event *event)
+{
+	note(results->slowest, &results->nr_slowest, event);
+}
+
+void task_note_unfinished(struct task_results *results, const struct monad_storage_call *call)
+{
+	struct task_event event = { .is_call = true };
+
+	event.call = *call;
+	event.call.comm[MONAD_STORAGE_COMM_LEN - 1] = '\0';
+	event.call.fs[MONAD_STORAGE_FS_LEN - 1] = '\0';
+	event.call.file[MONAD_STORAGE_FILE_LEN - 1] = '\0';
+	event.desc.content_ext[MONAD_STORAGE_TAG_DEVICE] =
+		(uint64_t)DISK_DEV(call->dev_major, call->dev_minor)
+			<< MONAD_STORAGE_TAG_DEVICE_SHIFT | call->op;
+	event.desc.content_ext[MONAD_STORAGE_TAG_LATENCY] = call->latency_ns;
+	note(results->unfinished, &results->nr_unfinished, &event);
 }
 
 uint64_t task_percentile(const struct monad_task_totals *totals, double percent)

@@ -88,14 +88,14 @@ static void print_devices(const struct task_results *results)
 	}
 }
 
-static void print_slowest(enum task_kind kind, const struct task_results *results)
+static void print_slow_ones(enum task_kind kind, const char *title, const struct task_event *events,
+			    unsigned int nr)
 {
 	char comm[MONAD_STORAGE_COMM_LEN], file[MONAD_STORAGE_FILE_LEN], disk[32],
 		time[HUMAN_LEN];
-	const char *title = "Slowest";
 
-	for (unsigned int i = 0; i < results->nr_slowest; i++) {
-		struct slow_one one = slow_one(kind, &results->slowest[i]);
+	for (unsigned int i = 0; i < nr; i++) {
+		struct slow_one one = slow_one(kind, &events[i]);
 
 		printf("%-12s %s %s by %s[%u] on %s%s%s\n", title,
 		       human_duration(one.latency_ns, time), one.op,
@@ -144,7 +144,8 @@ static void print_text(const struct task_options *options, const struct task_res
 	}
 	print_totals("all", &all);
 	print_devices(results);
-	print_slowest(options->kind, results);
+	print_slow_ones(options->kind, "Slowest", results->slowest, results->nr_slowest);
+	print_slow_ones(options->kind, "Not ended", results->unfinished, results->nr_unfinished);
 	print_left_out(results);
 }
 
@@ -197,18 +198,19 @@ static void json_devices(struct json_writer *json, const struct task_results *re
 	json_end_array(json);
 }
 
-static void json_slowest(struct json_writer *json, enum task_kind kind,
-			 const struct task_results *results)
+static void json_slow_ones(struct json_writer *json, enum task_kind kind, const char *key,
+			   const struct task_event *events, unsigned int nr)
 {
 	char disk[32];
 
-	json_key(json, "slowest");
+	json_key(json, key);
 	json_begin_array(json);
-	for (unsigned int i = 0; i < results->nr_slowest; i++) {
-		struct slow_one one = slow_one(kind, &results->slowest[i]);
+	for (unsigned int i = 0; i < nr; i++) {
+		struct slow_one one = slow_one(kind, &events[i]);
 
 		json_begin_object(json);
-		json_u64_field(json, "event", one.seqno);
+		if (one.seqno)
+			json_u64_field(json, "event", one.seqno);
 		json_u64_field(json, "latency_ns", one.latency_ns);
 		json_string_field(json, "op", one.op);
 		json_string_field(json, "comm", one.comm);
@@ -251,7 +253,9 @@ static void print_json(struct json_writer *json, const struct task_options *opti
 	json_totals(json, &all);
 	json_ops(json, options->kind, results);
 	json_devices(json, results);
-	json_slowest(json, options->kind, results);
+	json_slow_ones(json, options->kind, "slowest", results->slowest, results->nr_slowest);
+	json_slow_ones(json, options->kind, "unfinished", results->unfinished,
+		       results->nr_unfinished);
 	json_left_out(json, results);
 	json_end_object(json);
 	json_end(json);

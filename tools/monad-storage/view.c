@@ -44,6 +44,7 @@ void view_close(struct view *view)
 {
 	stacks_free(view->stacks);
 	event_disks_free(&view->disks);
+	filter_free(&view->filter);
 	reader_close(&view->reader);
 }
 

@@ -166,8 +166,12 @@ static void test_writeback(void)
 
 static void test_file(void)
 {
-	eq_int(run("rm -f page; $T report -r ./one page >/dev/null; stat -c %a page"), 0, "a file");
-	eq_str(output, "600\n", "is for nobody else");
+	eq_int(run("rm -f page; umask 022; $T report -r ./one page >/dev/null; stat -c %a page"), 0,
+	       "a file");
+	eq_str(output, "644\n", "is for all to read");
+	eq_int(run("rm -f page; umask 077; $T report -r ./one page >/dev/null; stat -c %a page"), 0,
+	       "with a umask");
+	eq_str(output, "600\n", "for whom that leaves it");
 	eq_int(run("chmod 640 page; echo before >page; $T report -r ./one page >/dev/null; "
 		   "stat -c %a page; grep -c before page"), 1, "one that was there");
 	eq_str(output, "640\n0\n", "is replaced, and for the same");

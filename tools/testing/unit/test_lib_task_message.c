@@ -182,6 +182,18 @@ static void fill_in(struct task_results *results)
 		results->devices[i].sum = (struct monad_task_device){ n, n + 1, n + 2, n + 3 };
 		n += 4;
 	}
+	/* One more than are kept. */
+	for (unsigned int i = 0; i <= TASK_SLOWEST; i++) {
+		const struct monad_storage_call call = {
+			.dev_major = 8, .dev_minor = i, .inode = 100 + i, .pid = 200 + i,
+			.tgid = 300 + i, .op = MONAD_STORAGE_CALL_FSYNC,
+			.latency_ns = (i * 5 + 3) % (TASK_SLOWEST + 1),
+			.flags = MONAD_STORAGE_F_KTHREAD, .comm = "postgres", .fs = "ext4",
+			.file = "base",
+		};
+
+		task_note_unfinished(results, &call);
+	}
 }
 
 static Monad__TaskResponse *sent_results(const struct task_options *options,
@@ -219,6 +231,12 @@ static void test_results(void)
 	ok(!memcmp(got.ops, results.ops, sizeof(got.ops)), "all numbers of operations");
 	eq_u64(got.nr_devices, 2, "two disks");
 	ok(!memcmp(got.devices, results.devices, 2 * sizeof(*got.devices)), "with theirs");
+	eq_u64(got.nr_unfinished, TASK_SLOWEST, "calls that have not ended");
+	for (unsigned int i = 0; i < TASK_SLOWEST; i++) {
+		eq_u64(got.unfinished[i].call.latency_ns, TASK_SLOWEST - i, "the longest first");
+		ok(!memcmp(&got.unfinished[i], &results.unfinished[i], sizeof(got.unfinished[i])),
+		   "all of it");
+	}
 	for (unsigned int i = 0; i < TASK_OUTCOMES; i++)
 		eq_u64(*task_outcome(&got, i), *task_outcome(&results, i), "%s",
 		       task_outcome_name(i));

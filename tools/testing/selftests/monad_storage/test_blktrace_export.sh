@@ -83,8 +83,8 @@ same "Q G" 100
 replayed >wanted.txt
 parsed "ours/$disk" "D C" | cmp -s - wanted.txt
 ok $? "$what: D and C as replay --json has them"
-is "$(find ours -type f -perm 600 | wc -l) $(find ours -type f -exec basename {} \; | sort | xargs) " \
-	"2 $disk.blktrace.0 $disk.blktrace.1 " "$what: a file for each CPU, private"
+is "$(find ours -type f -perm 644 | wc -l) $(find ours -type f -exec basename {} \; | sort | xargs) " \
+	"2 $disk.blktrace.0 $disk.blktrace.1 " "$what: a file for each CPU, of the mode that umask has for new ones"
 
 # Times: blkparse has them from the first record on, which has the time of day.
 first=$(events --all --since "$began" -d "$disk" | jq -r -s '

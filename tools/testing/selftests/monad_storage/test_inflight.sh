@@ -34,7 +34,12 @@ is "$(monad-storage inflight --json -d "$disk" | jq '[.inflight[] |
 	select(.state == "issued")] | length')" \
 	"$(awk '{ print $1 + $2 }' "/sys/block/$disk/inflight")" \
 	"as many as /sys/block/$disk/inflight has"
-is "$(monad-storage inflight --min-age 1h)" "nothing is under way" "not for an hour, though"
+is "$(monad-storage inflight --min-age 1h)" \
+	"nothing of what was asked for is under way; 1 other is" "not for an hour, though"
+is "$(monad-storage inflight --json -o write | jq -c '[.inflight, .not_asked_for]')" "[[],1]" \
+	"no write is: in JSON there is one other"
+monad-storage inflight --min-age 5 >/dev/null 2>message
+is "$? $(grep -c unit message)" "2 1" "--min-age wants a unit"
 is "$(monad-storage inflight --min-age 300ms | grep -c ' issued .* read ')" 1 "but for 300 ms"
 monad-storage inflight | sed 's/^/# /'
 echo 0 >/sys/bus/pseudo/drivers/scsi_debug/every_nth

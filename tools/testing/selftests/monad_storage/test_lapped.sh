@@ -49,6 +49,13 @@ is "$(jq -r 'select(.seqno) | .seqno' /tmp/trace | sort -n | uniq -d | wc -l)" 0
 is "$(($(counter issued) + $(counter completed)))" "$events" "and all that the programs saw"
 is "$(monad-storage status --json | jq -r '[.losses.ring, .losses.probe | add] | add')" 0 \
 	"the recording itself lost nothing"
+is "$(monad-storage status | grep -c -e "^Nothing was lost" -e "^The ring went round: it has what is from ")" \
+	2 "status says that, and that the ring does not have all of it any more"
+monad-storage report -r tiny --since 1h /tmp/page.html >/dev/null 2>/tmp/message
+grep -q "the ring reaches back to .* only, not to " /tmp/message
+ok $? "report says that it does not have the hour that is asked for"
+grep -q "What ended before .*: so far back the ring reaches" /tmp/page.html
+ok $? "and so does its page"
 
 monad-storage stop >/dev/null
 runs "after stop the module can be unloaded at once" rmmod monad_ring

@@ -26,6 +26,10 @@ ok $? "and says why"
 is "$(find /sys/fs/bpf/monad_storage -name "link_*" | wc -l)" 12 "and leaves the first one alone"
 monad-storage status >/dev/null
 is $? 0 "status: recording"
+monad-storage status -r nosuch >/dev/null 2>&1
+is $? 1 "but not into a ring that there is not"
+monad-storage status --json -r nosuch >/dev/null 2>&1
+is $? 1 "nor with --json"
 rmmod monad_ring 2>/dev/null
 is $? 1 "the module cannot be unloaded under it"
 

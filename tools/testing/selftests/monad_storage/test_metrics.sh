@@ -89,7 +89,26 @@ if [ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgr
 	is "$(monad-storage cgroups --json | jq -r --argjson id "$id" '.cgroups[] |
 		select(.id == $id) | [.reads.ops, .reads.bytes, .path] | join(" ")')" \
 		"77 315392 /reader" "77 reads of cgroup /reader"
-	rmdir /sys/fs/cgroup/reader
+	mkdir -p /sys/fs/cgroup/upper/lower
+	echo +io >/sys/fs/cgroup/upper/cgroup.subtree_control
+	sh -c 'echo $$ >/sys/fs/cgroup/upper/lower/cgroup.procs
+	       exec dd if=/dev/'"$disk"' of=/dev/null bs=4k count=11 iflag=direct' 2>/dev/null
+	for cgroup in "reader 77" "/reader 77" "/sys/fs/cgroup/reader 77" "$id 77" \
+		      "/upper 11" "/upper/lower 11" "/reader -c /upper 88"; do
+		is "$(monad-storage replay --json -o read --since "$began" -c ${cgroup% *} |
+			jq -s 'map(select(.seqno)) | length')" "${cgroup##* }" \
+			"replay -c ${cgroup% *}: ${cgroup##* } reads"
+	done
+	monad-storage report --since "$began" -c /upper /tmp/page.html >/dev/null
+	grep -q "<b>Only a part was asked for:</b> cgroup /upper\." /tmp/page.html
+	ok $? "report says of which"
+	monad-storage replay -c /nosuch >/dev/null 2>/tmp/message
+	is "$? $(grep -c "there is no cgroup /nosuch" /tmp/message)" "1 1" "one that is not there"
+	echo -io >/sys/fs/cgroup/upper/cgroup.subtree_control
+	monad-storage replay -c /upper/lower 2>&1 >/dev/null | grep -q "io controller is not enabled"
+	ok $? "one that does not pay for its I/O"
+	echo +io >/sys/fs/cgroup/upper/cgroup.subtree_control
+	rmdir /sys/fs/cgroup/upper/lower /sys/fs/cgroup/upper /sys/fs/cgroup/reader
 	wait_for sh -c "monad-storage cgroups --json | jq -e '.gone.reads.ops >= 77'"
 	is "$(monad-storage cgroups --json | jq -r '.gone.reads.ops')" 77 \
 		"are those of one that is gone"

@@ -51,6 +51,10 @@ ok $? "it has an end"
 has " cache flush: the device was told" "what a cache flush is, as there are some"
 has "<p>Nobody was put to sleep since the recording was started, $(date -d "$began_all" +%Y-)" \
 	"no writeback pressure so far"
+is "$(stat -c %a page.html)" 644 "who does not see all may read it, as umask has it"
+has "Asked for: from " "which time was asked for"
+monad-storage report --until "$(date -d '1 hour' +'%F %T')" page.html >/dev/null
+has "Asked for: until " "or until when"
 monad-storage report -d "$disk" page.html >/dev/null
 grep -q "cache flush" page.html
 is $? 1 "and not where there are none"

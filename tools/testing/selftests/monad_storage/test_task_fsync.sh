@@ -119,5 +119,7 @@ dd=$!
 wait $task
 is "$(task_summary '[.ended_by, .reason, .operations, .left_out.unfinished] | join(" ")')" \
 	"duration unfinished 0 1" "a sync that does not end in time"
+is "$(task_summary '[.unfinished[] | .op, .comm, .pid, .disk, (.latency_ns / 1e9 | . > 0.1 and . < 60)
+	] | map(tostring) | join(" ")')" "fsync dd $dd $made_disk true" "whose it is, and since when"
 wait $dd
 done_testing

@@ -75,6 +75,9 @@ done
 wait
 on_terminal 6 80 >screen
 at_least 10 "$(grep -c . screen)" "in 6 rows no more lines, twice"
+timeout 60 script -qec "stty rows 24 cols 80; monad-storage top 1 1" typescript >/dev/null
+tr -d '\r' <typescript | sed "s/^.*$escape\[?1049l//" >screen
+is "$(grep -c "^DISK .* p99" screen)" 1 "the last of a number of tables stays when it ends"
 TERM=dumb on_terminal 24 80 >/dev/null
 grep -aq "$escape" typescript
 is $? 1 "TERM=dumb: nothing moves the cursor"

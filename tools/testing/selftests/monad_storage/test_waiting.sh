@@ -84,6 +84,8 @@ is "$(of_latency "$now" read '[.ops, .errors, .queue.samples, .total.samples] | 
 is "$(counter errors) $(counter orphans)" "0 0" "there is no error, and no end without a beginning"
 summarize
 is "$(ops "$now" read) $(ops "$now" read errors)" "$did 0" "nor are they events"
+is "$(from_summary '[.actors[] | [.comm, .ops] | join(" ")] | join(",")')" "fio $did" \
+	"the threads that wait for io_uring go by the name of their program"
 nothing_lost
 
 #
