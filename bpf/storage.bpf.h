@@ -263,17 +263,23 @@ static __always_inline void set_actor(struct monad_storage_io *io)
 			(counter)++; \
 	} while (0)
 
-/* Room for a request's state, to be filled in entirely; NULL when there is none. */
-static __always_inline struct monad_storage_io *keep_rq(struct request *rq, struct place *p)
+/* Room in a table for what has @key, to be filled in entirely; NULL when there is none. */
+static __always_inline struct monad_storage_io *keep(void *keys, void *entries, u64 key,
+						     struct place *p)
 {
 	struct monad_storage_io *io = NULL;
 
-	table_claim(&inflight_keys, inflight_shift, object_key(rq), p);
+	table_claim(keys, inflight_shift, key, p);
 	if (p->index != TABLE_NONE)
-		io = bpf_map_lookup_elem(&inflight, &p->index);
+		io = bpf_map_lookup_elem(entries, &p->index);
 	if (!io)
 		count(MONAD_STORAGE_TABLE_FULL);
 	return io;
+}
+
+static __always_inline struct monad_storage_io *keep_rq(struct request *rq, struct place *p)
+{
+	return keep(&inflight_keys, &inflight, object_key(rq), p);
 }
 
 /* The oldest of the full bucket @p->bucket makes room. */
@@ -321,17 +327,10 @@ static __always_inline u64 rq_bio_key(struct bio *bio)
 	return object_key(bio) | 1;
 }
 
-/* Room for what is known of a bio that is to become a request; NULL when there is none. */
+/* Of a bio that is to become a request. */
 static __always_inline struct monad_storage_io *keep_waiting(struct bio *bio, struct place *p)
 {
-	struct monad_storage_io *io = NULL;
-
-	table_claim(&bio_keys, inflight_shift, rq_bio_key(bio), p);
-	if (p->index != TABLE_NONE)
-		io = bpf_map_lookup_elem(&inflight_bios, &p->index);
-	if (!io)
-		count(MONAD_STORAGE_TABLE_FULL);
-	return io;
+	return keep(&bio_keys, &inflight_bios, rq_bio_key(bio), p);
 }
 
 /*

@@ -16,8 +16,9 @@
 const char event_output_help[] =
 	"  -t, --type TYPE          only events of this type, by name or number; may be\n"
 	"                           given several times\n"
-	"  -T, --tag TAG=VALUE      only events whose flow tag TAG, a name or a number from 0\n"
-	"                           to 3, is VALUE; all of them when given several times\n"
+	"  -T, --tag TAG=VALUE      only events whose flow tag TAG, a name or a number\n"
+	"                           from 0 to 3, is VALUE; all of them when given\n"
+	"                           several times\n"
 	"  -n, --count N            stop after N events\n"
 	"  -x, --hex                print payloads in full, hexadecimal\n"
 	"  -j, --json               one JSON object a line\n"

@@ -31,8 +31,8 @@ static void print_help(FILE *out)
 {
 	fputs("Usage: monad-ring [--json] COMMAND [ARGUMENTS]\n"
 	      "\n"
-	      "Makes, looks at and keeps event rings: those of the monad_ring kernel module, ring\n"
-	      "files, and snapshots of both.\n"
+	      "Makes, looks at and keeps event rings: those of the monad_ring kernel module,\n"
+	      "ring files, and snapshots of both.\n"
 	      "\n"
 	      "Commands:\n",
 	      out);
@@ -45,8 +45,8 @@ static void print_help(FILE *out)
 	      "  -V, --version  print the version\n"
 	      "\n"
 	      "A RING is a path with a '/' in it; or monad_ring, the kernel's default ring; or\n"
-	      "the NAME of /dev/monad_ring-NAME; or the name of a file in the default directory\n"
-	      "for ring files on hugetlbfs.\n"
+	      "the NAME of /dev/monad_ring-NAME; or the name of a file in the default\n"
+	      "directory for ring files on hugetlbfs.\n"
 	      "\n"
 	      "Exit status: 0 all went well, 1 something failed, 2 the command line is wrong.\n"
 	      "\n"
