@@ -558,16 +558,17 @@ struct io_times {
 	u64 device_ns;
 	u64 total_ns;
 	u32 flags;
+	u64 none; /* 0, of which the verifier need not know that: what a time is that is not known */
 };
 
 /* @end - @begin, said to be known in @t->flags; nothing when one is unknown. */
 static __always_inline u64 time_between(u64 begin, u64 end, u32 known, struct io_times *t)
 {
 	if (!begin || !end)
-		return 0;
+		return t->none;
 	if (end < begin) {
 		t->flags |= MONAD_STORAGE_F_CLOCK_BACKWARDS;
-		return 0;
+		return t->none;
 	}
 	t->flags |= known;
 	return end - begin;
@@ -580,7 +581,7 @@ static __always_inline u64 queue_time(const struct monad_storage_io *io, u64 now
 	/* Issued after its end: the time before that is as wrong as the one after it. */
 	if (io->first_issue_ns > now) {
 		t->flags |= MONAD_STORAGE_F_CLOCK_BACKWARDS;
-		return 0;
+		return t->none;
 	}
 	return time_between(io->start_ns, io->first_issue_ns, MONAD_STORAGE_F_QUEUE_NS, t);
 }

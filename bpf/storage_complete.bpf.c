@@ -94,13 +94,13 @@ __noinline int end_bios(u64 address, bool handed_down, u32 error, u64 now)
  * @value, of which the verifier is not to know what it is on each way that leads here: it would
  * follow all that comes after once for each of them. @any: a number that it does not know either.
  */
-static __always_inline u32 opaque(u32 value, u64 any)
+static __always_inline u64 opaque(u64 value, u64 any)
 {
 	u64 same = any;
 
 	barrier_var(any);
 	barrier_var(same);
-	return value + (u32)(any - same);
+	return value + (any - same);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -111,7 +111,8 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 	u32 rq_flags = rq->rq_flags, left = rq->__data_len;
 	u32 error = errno_of[status & 31];
 	struct gendisk *disk = rq->q->disk;
-	struct io_times t = {};
+	const u64 none = opaque(0, now);
+	struct io_times t = { none, none, none, 0, none };
 	bool known, by_bio, handed_down;
 	struct place p;
 	u32 op, type;

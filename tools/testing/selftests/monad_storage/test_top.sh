@@ -57,7 +57,7 @@ tr -d '\r' <typescript | sed "s/$escape\[[?0-9;]*[a-zA-Z]//g; s/^/# /" | head -2
 on_terminal()
 {
 	timeout 60 script -qec "stty rows $1 cols $2; monad-storage top 1 2" typescript >/dev/null
-	tr -d '\r' <typescript | sed "s/$escape\[[?0-9;]*[a-zA-Z]//g; /^Script /d"
+	tr -d '\r' <typescript | sed "/$escape\[?1049l/,\$d; s/$escape\[[?0-9;]*[a-zA-Z]//g; /^Script /d"
 }
 
 # Of each width, all fits; of the least, something is seen.
