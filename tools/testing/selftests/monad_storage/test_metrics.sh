@@ -109,9 +109,9 @@ if [ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgr
 	ok $? "one that does not pay for its I/O"
 	echo +io >/sys/fs/cgroup/upper/cgroup.subtree_control
 	rmdir /sys/fs/cgroup/upper/lower /sys/fs/cgroup/upper /sys/fs/cgroup/reader
-	wait_for sh -c "monad-storage cgroups --json | jq -e '.gone.reads.ops >= 77'"
-	is "$(monad-storage cgroups --json | jq -r '.gone.reads.ops')" 77 \
-		"are those of one that is gone"
+	wait_for sh -c "monad-storage cgroups --json | jq -e '.gone.reads.ops >= 88'"
+	is "$(monad-storage cgroups --json | jq -r '.gone.reads.ops')" 88 \
+		"are those of cgroups that are gone"
 	is "$(monad-storage cgroups --json | jq -r --argjson id "$id" '[.cgroups[] |
 		select(.id == $id)] | length')" 0 "which is not there any more"
 else
