@@ -558,7 +558,7 @@ struct io_times {
 	u64 device_ns;
 	u64 total_ns;
 	u32 flags;
-	u64 none; /* 0, of which the verifier need not know that: what a time is that is not known */
+	u64 none; /* 0, which the verifier need not know: what a time is that is not known */
 };
 
 /* @end - @begin, said to be known in @t->flags; nothing when one is unknown. */

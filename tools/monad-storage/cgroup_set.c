@@ -54,7 +54,7 @@ static bool has_io_controller(const char *path)
 	if (!fgets(line, sizeof(line), file))
 		line[0] = '\0';
 	fclose(file);
-	for (char *word = strtok(line, " \n"); word; word = strtok(NULL, " \n")) {
+	for (char *word = strtok(line, "\n "); word; word = strtok(NULL, "\n ")) {
 		if (!strcmp(word, "io"))
 			return true;
 	}
@@ -74,16 +74,16 @@ int cgroup_set_add(struct cgroup_set *set, const char *name)
 		return 0;
 	}
 	if (!mount) {
-		error("cgroup %s: cgroups v2 are not mounted here, or I/O is charged to those of v1",
-		      name);
+		error("cgroup %s: cgroups v2 are not mounted here, or I/O is charged to those of "
+		      "v1", name);
 		return -1;
 	}
 	if (!strncmp(name, mount, strlen(mount)) && strchr("/", name[strlen(mount)]))
 		name += strlen(mount);
 	snprintf(path, sizeof(path), "%s/%s", mount, name);
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
-		error("there is no cgroup %s (%s); one that is gone can be asked for by its id", name,
-		      path);
+		error("there is no cgroup %s (%s); one that is gone can be asked for by its id",
+		      name, path);
 		return -1;
 	}
 	adding = set;

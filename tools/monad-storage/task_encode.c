@@ -189,7 +189,7 @@ static Monad__StorageEvent *unfinished_call(const struct task_options *options,
 	actor->pid = call->pid;
 	actor->tgid = call->tgid;
 	actor->comm = xstrdup(call->comm);
-	actor->kernel_thread = call->flags & MONAD_STORAGE_F_KTHREAD;
+	actor->kernel_thread = !!(call->flags & MONAD_STORAGE_F_KTHREAD);
 	return to;
 }
 

@@ -102,8 +102,8 @@ static void choose_programs(struct storage_task *skel, const struct btf *btf, en
 			bpf_program__set_autoload(pairs[i].begin, true);
 		pairs[kept++] = pairs[i];
 	}
-	bpf_program__set_autoload(skel->progs.task_unfinished, kind == TASK_VFS ||
-							       kind == TASK_FSYNC);
+	bpf_program__set_autoload(skel->progs.task_unfinished,
+				  kind == TASK_VFS || kind == TASK_FSYNC);
 	*nr_pairs = kept;
 }
 

@@ -295,7 +295,7 @@ static void test_lapped(void)
 	flock(image.fd, LOCK_EX); /* a writer is at work */
 	pipe = begin("$T trace --json -r ./live >lines 2>message & echo $! >pid; wait; "
 		     "cat lines message");
-	within_a_minute("grep -q /live /proc/$(cat pid)/maps && grep -q ^State:.S /proc/$(cat pid)/status",
+	within_a_minute("cd /proc/$(cat pid) && grep -q /live maps && grep -q ^State:.S status",
 			"trace waits for an event");
 	for (uint64_t seqno = 12; seqno <= 3000; seqno++) {
 		if (seqno % 1024 != 11)
