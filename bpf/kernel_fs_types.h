@@ -35,10 +35,12 @@ struct inode {
 };
 
 struct qstr {
+	u32 len;
 	const unsigned char *name;
 };
 
 struct dentry {
+	struct dentry *d_parent;
 	struct qstr d_name;
 };
 

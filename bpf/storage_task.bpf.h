@@ -188,6 +188,53 @@ static __always_inline u32 file_type(struct file *file)
 	return BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT;
 }
 
+#define PATH_LEN MONAD_STORAGE_FILE_LEN
+/* How many directories are looked at, at most. */
+#define PATH_PARTS 16
+#define DOTS 4 /* as long is ".../" */
+
+/*
+ * The path of @dentry up to the root of its file system, as much of it as fits; what is before
+ * that is "...". Nothing keeps directories from being renamed meanwhile.
+ */
+static __always_inline void copy_path(char *to, struct dentry *dentry)
+{
+	char path[2 * PATH_LEN] = {}; /* the second half for what the verifier cannot know */
+	struct dentry *parent;
+	u32 begin = PATH_LEN - 1, length;
+	int i;
+
+	for (i = 0; i < PATH_PARTS; i++) {
+		parent = BPF_CORE_READ(dentry, d_parent);
+		/* The root, which is called "/". */
+		if (parent == dentry && i)
+			break;
+		length = BPF_CORE_READ(dentry, d_name.len);
+		/* With a slash behind it, and ".../" before it. */
+		if (begin < length + 1 + DOTS)
+			break;
+		if (i)
+			path[--begin & (PATH_LEN - 1)] = '/';
+		begin -= length;
+		bpf_probe_read_kernel(&path[begin & (PATH_LEN - 1)], length & (PATH_LEN - 1),
+				      BPF_CORE_READ(dentry, d_name.name));
+		if (parent == dentry)
+			break;
+		dentry = parent;
+	}
+	if (!i) {
+		/* Too long even alone. */
+		bpf_probe_read_kernel_str(to, PATH_LEN, BPF_CORE_READ(dentry, d_name.name));
+		return;
+	}
+	if (BPF_CORE_READ(dentry, d_parent) != dentry) {
+		path[--begin & (PATH_LEN - 1)] = '/';
+		for (i = 0; i < DOTS - 1; i++)
+			path[--begin & (PATH_LEN - 1)] = '.';
+	}
+	bpf_probe_read_kernel_str(to, PATH_LEN, &path[begin & (PATH_LEN - 1)]);
+}
+
 static __always_inline void describe_file(struct monad_storage_call *e, struct file *file)
 {
 	e->inode = BPF_CORE_READ(file, f_inode, i_ino);
@@ -196,8 +243,7 @@ static __always_inline void describe_file(struct monad_storage_call *e, struct f
 	else
 		bpf_probe_read_kernel_str(e->fs, sizeof(e->fs),
 					  BPF_CORE_READ(file, f_inode, i_sb, s_type, name));
-	bpf_probe_read_kernel_str(e->file, sizeof(e->file),
-				  BPF_CORE_READ(file, f_path.dentry, d_name.name));
+	copy_path(e->file, BPF_CORE_READ(file, f_path.dentry));
 }
 
 /* Who it is that calls. */

@@ -169,7 +169,7 @@ enum monad_storage_call_op {
 #define MONAD_STORAGE_COMM_LEN 16
 #define MONAD_STORAGE_DISK_LEN 16
 #define MONAD_STORAGE_FS_LEN 16
-#define MONAD_STORAGE_FILE_LEN 32
+#define MONAD_STORAGE_FILE_LEN 64
 
 /*
  * One step in the life of an I/O. The device and operation, the cgroup and the
@@ -268,7 +268,8 @@ struct monad_storage_call {
 	uint16_t reserved; /* 0 */
 	char comm[MONAD_STORAGE_COMM_LEN];
 	char fs[MONAD_STORAGE_FS_LEN];     /* type of the file system: "ext4" */
-	char file[MONAD_STORAGE_FILE_LEN]; /* the last part of its name, cut */
+	/* its path below the root of its file system; "..." is where the beginning does not fit */
+	char file[MONAD_STORAGE_FILE_LEN];
 };
 
 /*
@@ -349,7 +350,7 @@ MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, reserved, 62);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, comm, 64);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, fs, 80);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_call, file, 96);
-MONAD_EVENT_ASSERT_SIZE(struct monad_storage_call, 128);
+MONAD_EVENT_ASSERT_SIZE(struct monad_storage_call, 160);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_stack, id, 0);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_stack, tgid, 4);
 MONAD_EVENT_ASSERT_OFFSET(struct monad_storage_stack, text, 8);

@@ -142,7 +142,7 @@ static void test_nonsense(void)
 	ok(!task_event_decode(&vfs, &wrapper, &got), "an operation of another kind");
 	storage.operation = "write";
 	storage.actor = &actor;
-	actor.comm = "a name that is much longer than any that the kernel has, by far";
+	actor.comm = "a name that is much longer than any that the kernel has for a file, by far";
 	storage.file = actor.comm;
 	storage.filesystem = actor.comm;
 	ok(task_event_decode(&vfs, &wrapper, &got), "long names");

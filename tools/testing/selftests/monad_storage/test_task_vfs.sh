@@ -64,6 +64,19 @@ io -o read -s 7
 is "$(task_events .op | sort | uniq -c | xargs)" "15 read" "--sample-rate 7: 15 of 100"
 is "$(task_summary '[.operations, .left_out.sampled_out] | join(" ")')" "100 85" \
 	"85 were left out, of 100"
+
+# Paths: what fits of them.
+deep=$(printf 'directory%s/' 1 2 3 4 5 6 7 8)
+name=$(printf '%080d' 1)
+mkdir -p "/mnt/one/two" "/mnt/$deep"
+begin_task vfs-latency -d "$disk" -o write
+dd if=/dev/zero of=/mnt/one/two/three bs=4k count=1 2>/dev/null
+dd if=/dev/zero of="/mnt/${deep}file" bs=4k count=1 2>/dev/null
+dd if=/dev/zero of="/mnt/$name" bs=4k count=1 2>/dev/null
+end_task
+is "$(task_events .file | tr -d '"' | xargs)" \
+	"one/two/three .../${deep#directory1/directory2/directory3/}file $(printf '%063d' 0)" \
+	"a path, a long one, and a long name"
 umount /mnt
 
 # Two recordings of one thing: a task's events are nobody's I/O.
