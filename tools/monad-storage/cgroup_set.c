@@ -78,9 +78,13 @@ int cgroup_set_add(struct cgroup_set *set, const char *name)
 		      "v1", name);
 		return -1;
 	}
+	if (!*name) {
+		error("'' is no cgroup: say / for the root, and all that is below it");
+		return -1;
+	}
 	if (!strncmp(name, mount, strlen(mount)) && strchr("/", name[strlen(mount)]))
 		name += strlen(mount);
-	snprintf(path, sizeof(path), "%s/%s", mount, name);
+	snprintf(path, sizeof(path), "%s%s%s", mount, *name && *name != '/' ? "/" : "", name);
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
 		error("there is no cgroup %s (%s); one that is gone can be asked for by its id",
 		      name, path);

@@ -20,7 +20,7 @@ static const char doc[] =
 	"The kernel charges I/O to the nearest cgroup above the task that has the io controller "
 	"enabled (cgroup v2, cgroup.subtree_control): without it, all is the root's. "
 	"AVERAGE is per operation, from when it was first seen to its end. An I/O to a stack of "
-	"devices (dm, md) is an operation on each of its levels.\n\n"
+	"devices (dm, md) is counted once, on the lowest of them.\n\n"
 	"EXAMPLES\n"
 	"  monad-storage cgroups\n"
 	"  monad-storage cgroups 1        each second\n";

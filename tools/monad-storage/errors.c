@@ -12,16 +12,18 @@
 
 static const char doc[] =
 	"Show what failed since the recording was started: per disk, operation and error; and "
-	"what was in trouble without failing: timeouts, requeues, completions of parts.\n\n"
+	"what was in trouble without failing: timeouts and requeues.\n\n"
 	"The programs count this in the kernel: nothing is lost to it.\v"
 	"Exit status: 0, whether or not there are errors; 1 when nothing is recording.\n\n"
 	"COLUMNS\n"
 	"  TIMEOUTS  requests that took longer than the device is given\n"
 	"  REQUEUES  times that a request which was issued was given back by the driver\n"
 	"            (requeues_issued in JSON, state=\"issued\" in metrics)\n"
-	"  UNISSUED  times that one was given back which the driver did not take, as with\n"
-	"            its queue full (requeues_unissued, state=\"unissued\")\n"
-	"  PARTIALS  completions of a part, after which the rest went on\n\n"
+	"  UNISSUED  times that one was given back which the driver did not take, as\n"
+	"            with its queue full (requeues_unissued, state=\"unissued\")\n"
+	"  PARTIALS  completions of a part, after which the rest went on, or of the\n"
+	"            data of a write that is flushed then: no trouble, and journals\n"
+	"            have many\n\n"
 	"Which I/Os failed, and whose they were:\n\n"
 	"  monad-storage replay --errors\n";
 
@@ -54,8 +56,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static bool in_trouble(const struct metrics_series *s)
 {
-	return s->sum.timeouts || s->sum.partials || s->sum.requeues_issued ||
-	       s->sum.requeues_unissued;
+	return s->sum.timeouts || s->sum.requeues_issued || s->sum.requeues_unissued;
 }
 
 static unsigned int print_errors(const struct errors *errors, const struct metrics *metrics)
@@ -68,7 +69,7 @@ static unsigned int print_errors(const struct errors *errors, const struct metri
 		if (!series_filter(&errors->filter, e->dev, e->disk, e->op))
 			continue;
 		if (!rows++)
-			printf("%-10s %-12s %-14s %9s  %s\n", "DISK", "OP", "ERROR", "COUNT", "");
+			printf("%-10s %-12s %-14s %9s  %s\n", "DISK", "OP", "ERROR", "COUNT", "MEANING");
 		printf("%-10s %-12s %-14s %9" PRIu64 "  %s\n", e->disk, metrics_op_name(e->op),
 		       errno_name(e->error), e->count, strerror((int)e->error));
 	}

@@ -79,7 +79,7 @@ const char *human_time(uint64_t epoch_ns, char buf[HUMAN_LEN])
 
 const char *human_span(uint64_t ns, char buf[HUMAN_LEN])
 {
-	uint64_t s = ns / NSEC_PER_SEC;
+	uint64_t s = (ns + NSEC_PER_SEC / 2) / NSEC_PER_SEC;
 
 	if (s < 10)
 		snprintf(buf, HUMAN_LEN, "%.1fs", (double)ns / 1e9);

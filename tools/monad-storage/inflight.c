@@ -24,7 +24,7 @@ static const char doc[] =
 	"An I/O that never comes back is in no ring and no histogram: it is here.\v"
 	"STATE\n"
 	"  waiting for a request: the disk has no free one, or a limit keeps it\n"
-	"  queued  as a request: in a scheduler, for a flush, or given back by the device\n"
+	"  queued  as a request: in a scheduler, for a flush, or given back\n"
 	"  issued  with the device\n"
 	"  bio     with a driver that takes bios (dm, md, zram, ...)\n\n"
 	"EXAMPLES\n"

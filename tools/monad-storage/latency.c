@@ -22,7 +22,7 @@ static const char doc[] =
 	"  device  from the last time it was handed over until it was done\n"
 	"  total   all of it\n\n"
 	"Percentiles are at most 12.5 % too high and never too low.\n\n"
-	"Below the table: for which disks writers of files were put to sleep until the disk\n"
+	"Below the table: for which disks writers of files were put to sleep until the disk "
 	"kept up (writeback pressure), how often, and for how long. That is no I/O of its own.\n\n"
 	"EXAMPLES\n"
 	"  monad-storage latency                  since the start\n"
@@ -192,8 +192,9 @@ static void print_throttles(const struct latency *latency, const struct metrics 
 
 		if (!wanted(latency, s))
 			continue;
-		printf("%s: writers were put to sleep %" PRIu64 " times until it kept up "
+		printf("%s: writers were put to sleep %" PRIu64 " time%s until it kept up "
 		       "(writeback), %s in all, p99 %s\n", s->disk, s->sum.ops,
+		       s->sum.ops == 1 ? "" : "s",
 		       human_duration(s->sum.sum_ns[MONAD_STORAGE_PHASE_TOTAL], all),
 		       human_duration(metrics_percentile(&s->sum, MONAD_STORAGE_PHASE_TOTAL, 99),
 				      longest));

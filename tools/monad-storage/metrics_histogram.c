@@ -23,6 +23,27 @@ uint64_t metrics_samples(const struct monad_storage_metrics *m, enum monad_stora
 	return sum;
 }
 
+/*
+ * The end of a bucket; or what one of its times can be at most, if that is less, as where it is
+ * the only one: what the sum leaves for it when all others are no longer than where their
+ * buckets begin. (A sum that was read at another moment than the buckets leaves anything.)
+ */
+static uint64_t at_most(const struct monad_storage_metrics *m, enum monad_storage_phase phase,
+			unsigned int bucket)
+{
+	uint64_t end = metrics_bucket_end(bucket), begin = 0, others = 0;
+
+	for (unsigned int i = 1; i < MONAD_STORAGE_BUCKETS; i++) {
+		others += m->bucket[phase][i] * metrics_bucket_end(i - 1);
+		if (i == bucket)
+			begin = metrics_bucket_end(i - 1);
+	}
+	others -= begin;
+	if (m->sum_ns[phase] < others + begin || m->sum_ns[phase] - others > end)
+		return end;
+	return m->sum_ns[phase] - others;
+}
+
 uint64_t metrics_percentile(const struct monad_storage_metrics *m, enum monad_storage_phase phase,
 			    double percent)
 {
@@ -33,7 +54,7 @@ uint64_t metrics_percentile(const struct monad_storage_metrics *m, enum monad_st
 	for (unsigned int i = 0; i < MONAD_STORAGE_BUCKETS - 1; i++) {
 		seen += m->bucket[phase][i];
 		if (seen && (double)seen >= want)
-			return metrics_bucket_end(i);
+			return at_most(m, phase, i);
 	}
 	if (!m->bucket[phase][MONAD_STORAGE_BUCKETS - 1])
 		return 0;

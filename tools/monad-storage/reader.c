@@ -43,7 +43,7 @@ int reader_open(struct reader *reader, const char *ring, bool *unused)
 		if (unused)
 			*unused = true;
 		else
-			error("nothing was ever recorded in ring %s: 'monad-storage start' begins",
+			error("nothing was ever recorded in ring %s: 'monad-storage start' begins it",
 			      ring);
 		goto fail;
 	}

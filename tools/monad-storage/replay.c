@@ -197,6 +197,10 @@ int cmd_replay(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &replay);
 	if (period_check(&replay.period))
 		return EXIT_USAGE;
+	if (replay.histograms && !replay.summarize) {
+		error("--histogram is for --summary");
+		return EXIT_USAGE;
+	}
 	if (replay.folded && replay.summarize) {
 		error("--folded and --summary are two ways to sum up: choose one");
 		return EXIT_USAGE;

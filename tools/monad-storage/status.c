@@ -259,7 +259,7 @@ static void print_policy(const struct monad_storage_session *session)
 	if (session->events == MONAD_STORAGE_EVENTS_NOTABLE) {
 		fputs("Events are ends that failed, timed out or were issued again", stdout);
 		if (session->slow_ns)
-			printf(", or took %s", human_duration(session->slow_ns, text));
+			printf(", or took %s or longer", human_duration(session->slow_ns, text));
 		if (session->slow_devices)
 			printf(", %u %s a time of their own", session->slow_devices,
 			       session->slow_devices == 1 ? "disk with" : "disks with");

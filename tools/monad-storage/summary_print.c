@@ -75,11 +75,18 @@ static void print_rows(struct summary_row **rows, unsigned int n)
 	for (unsigned int i = 0; i < n; i++) {
 		const struct summary_row *row = rows[i];
 
-		if (row->timeouts || row->requeues || row->orphans)
-			printf("%s %s: %" PRIu64 " timed out, %" PRIu64 " requeues, %" PRIu64
-			       " whose start was not seen\n",
-			       row_disk(row, name), row_op(row), row->timeouts, row->requeues,
-			       row->orphans);
+		if (!row->timeouts && !row->requeues && !row->orphans)
+			continue;
+		printf("\n%s %s:", row_disk(row, name), row_op(row));
+		if (row->timeouts)
+			printf(" %" PRIu64 " timed out", row->timeouts);
+		if (row->requeues)
+			printf("%s %" PRIu64 " requeue%s", row->timeouts ? "," : "", row->requeues,
+			       row->requeues == 1 ? "" : "s");
+		if (row->orphans)
+			printf("%s %" PRIu64 " whose start was not seen",
+			       row->timeouts || row->requeues ? "," : "", row->orphans);
+		putchar('\n');
 	}
 }
 
@@ -172,6 +179,9 @@ void summary_print(const struct summary *summary, const struct reader *reader, b
 		printf("%s operations in %s, from %s to %s\n\n", human_count(summary->ops, ops),
 		       human_span(summary_span(summary), span),
 		       human_time(summary->first_ns, first), human_time(summary->last_ns, last));
+		if (reader->notable_only)
+			puts("Only what is notable was recorded (--events=notable): all numbers "
+			     "are of that alone.\n");
 		if (reader->clock_set_back)
 			puts("The clock was set back meanwhile: that is not how long it took.\n");
 		print_rows(rows, summary->nr_rows);

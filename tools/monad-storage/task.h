@@ -125,7 +125,7 @@ struct monad_task_totals task_all_ops(const struct task_results *results);
 /* Sorts the devices. */
 void task_sort_devices(struct task_results *results);
 
-/* Calls that were seen to begin, and not to end within the window. */
+/* Calls that were seen to begin, and not to end within the window; TASK_BLOCK: all under way. */
 uint64_t task_unfinished(const struct task_results *results);
 
 /* What it comes to, in one word; see the man page. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "disk.h"
+#include "inflight_table.h"
 #include "latency_bucket.h"
 #include "monad_storage.h"
 #include "pins.h"
@@ -139,8 +140,51 @@ bool task_block_over(struct task_block *block)
 	return pins_read_session(&session) || session.started_ns != block->started_ns;
 }
 
-void task_block_end(const struct task_block *block, struct task_results *results)
+struct unfinished {
+	const struct task_options *options;
+	struct task_results *results;
+};
+
+static bool has(const uint32_t *list, unsigned int nr, uint32_t number)
 {
+	for (unsigned int i = 0; i < nr; i++) {
+		if (list[i] == number)
+			return true;
+	}
+	return !nr;
+}
+
+/* As if it were a call: what is known of it has the same place there. */
+static void note_unfinished(const struct inflight_io *from, void *arg)
+{
+	const struct monad_storage_io *io = &from->io;
+	const struct unfinished *unfinished = arg;
+	const struct task_options *options = unfinished->options;
+	struct monad_storage_call call = {
+		.dev_major = io->dev >> 20,
+		.dev_minor = io->dev & 0xfffff,
+		.latency_ns = from->age_ns,
+		.cgroup_id = io->cgroup_id,
+		.flags = io->flags & MONAD_STORAGE_F_KTHREAD,
+		.pid = io->pid,
+		.tgid = io->tgid,
+		.op = io->op,
+	};
+
+	if (!has(options->devs, options->nr_devs, io->dev) ||
+	    (options->ops && !(options->ops >> io->op & 1)) ||
+	    (!has(options->pids, options->nr_pids, io->pid) &&
+	     !has(options->pids, options->nr_pids, io->tgid)))
+		return;
+	memcpy(call.comm, io->comm, sizeof(call.comm));
+	unfinished->results->counters.value[MONAD_TASK_BEGUN]++;
+	task_note_unfinished(unfinished->results, &call);
+}
+
+void task_block_end(const struct task_block *block, const struct task_options *options,
+		    struct task_results *results)
+{
+	struct unfinished unfinished = { options, results };
 	struct monad_storage_session session;
 	uint64_t now;
 
@@ -152,4 +196,6 @@ void task_block_end(const struct task_block *block, struct task_results *results
 	now = count_not_recorded();
 	if (now > block->not_recorded)
 		results->counters.value[MONAD_TASK_NOT_RECORDED] = now - block->not_recorded;
+	results->counters.value[MONAD_TASK_BEGUN] = results->counters.value[MONAD_TASK_ENDED];
+	inflight_visit(note_unfinished, &unfinished, NULL);
 }

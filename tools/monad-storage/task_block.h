@@ -27,7 +27,8 @@ bool task_block_take(struct task_block *block, const struct task_options *option
 /* Whether the recording was ended; looks now and then only. */
 bool task_block_over(struct task_block *block);
 
-/* What was lost meanwhile; a warning if the recording was ended. */
-void task_block_end(const struct task_block *block, struct task_results *results);
+/* What was lost meanwhile, and what is under way now; a warning if the recording was ended. */
+void task_block_end(const struct task_block *block, const struct task_options *options,
+		    struct task_results *results);
 
 #endif /* MONAD_STORAGE_TASK_BLOCK_H */

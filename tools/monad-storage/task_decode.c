@@ -226,8 +226,6 @@ static void decode_summary(const struct task_options *options, const Monad__Stor
 static void decode_unfinished(const struct task_options *options,
 			      const Monad__StorageSummary *from, struct task_results *results)
 {
-	if (options->kind == TASK_BLOCK)
-		return;
 	for (size_t i = 0; i < from->n_unfinished_calls; i++) {
 		const Monad__StorageEvent *in = from->unfinished_calls[i];
 		int op = task_op_by_name(options->kind, in->operation);

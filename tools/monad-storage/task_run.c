@@ -217,7 +217,7 @@ static int run(struct task *task)
 					  results->shown;
 	} else {
 		results->missed = task->reader.missed + task->reader.expired;
-		task_block_end(&task->block, results);
+		task_block_end(&task->block, &task->options, results);
 	}
 	results->reason = task_reason(&task->options, results);
 	task->output->end(task->output, results);

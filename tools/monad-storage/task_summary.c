@@ -80,9 +80,9 @@ static void print_devices(const struct task_results *results)
 	for (size_t i = 0; i < results->nr_devices && i < DEVICES_SHOWN; i++) {
 		const struct task_device *device = &results->devices[i];
 
-		printf("%-12s %s: %s operations, %s\n", title,
+		printf("%-12s %s: %s operation%s, %s\n", title,
 		       task_disk_name(device->dev, name, sizeof(name)),
-		       human_count(device->sum.ops, count),
+		       human_count(device->sum.ops, count), device->sum.ops == 1 ? "" : "s",
 		       human_duration(device->sum.sum_ns, time));
 		title = "";
 	}
@@ -145,6 +145,9 @@ static void print_text(const struct task_options *options, const struct task_res
 	print_totals("all", &all);
 	print_devices(results);
 	print_slow_ones(options->kind, "Slowest", results->slowest, results->nr_slowest);
+	if (results->nr_slowest && results->shown < all.ops)
+		printf("%-12s of the %" PRIu64 " that were printed; MAX is of all\n", "",
+		       results->shown);
 	print_slow_ones(options->kind, "Not ended", results->unfinished, results->nr_unfinished);
 	print_left_out(results);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "monad_storage.h"
+#include "pins.h"
 #include "print.h"
 #include "view.h"
 
@@ -9,7 +10,6 @@ error_t view_option(struct view *view, int key, char *arg, struct argp_state *st
 {
 	switch (key) {
 	case ARGP_KEY_INIT:
-		view->ring = DEFAULT_RING;
 		state->child_inputs[0] = &view->filter;
 		return 0;
 	case 'r':
@@ -30,6 +30,8 @@ int view_open(struct view *view)
 	int status;
 
 	json_init(&view->writer, stdout, false);
+	if (!view->ring)
+		view->ring = pins_read_session(&view->session) ? DEFAULT_RING : view->session.ring;
 	status = reader_open(&view->reader, view->ring, NULL);
 	if (status || !view->with_stacks)
 		return status;

@@ -10,10 +10,12 @@
 #include "json_writer.h"
 #include "reader.h"
 #include "stacks.h"
+#include "storage_state.h"
 
 struct view {
 	struct filter filter;
-	const char *ring;
+	const char *ring; /* NULL until it is opened: the one that is recorded to */
+	struct monad_storage_session session; /* if it is that one */
 	bool json;
 	struct json_writer writer; /* if json */
 	struct reader reader;
@@ -27,7 +29,7 @@ enum { VIEW_KEY_JSON = 0x200, VIEW_KEY_STACKS, VIEW_KEY_OWN };
 
 /* For a command's struct argp_option. --json goes with them, as each has its own text. */
 #define VIEW_OPTION_RING \
-	{ "ring", 'r', "NAME", 0, "Ring to read: a name or a path (" DEFAULT_RING ")", 0 }
+	{ "ring", 'r', "NAME", 0, "Ring to read: a name or a path (the one that is recorded to, or " DEFAULT_RING ")", 0 }
 
 #define VIEW_OPTION_STACKS \
 	{ "stacks", VIEW_KEY_STACKS, NULL, 0, \

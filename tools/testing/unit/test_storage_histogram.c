@@ -83,6 +83,28 @@ static void test_buckets(void)
 	eq_u64(latency_bucket(UINT64_MAX), MONAD_STORAGE_BUCKETS - 1, "so is the longest of all");
 }
 
+/* What a sum says beyond the buckets. */
+static void test_bounds(void)
+{
+	static struct monad_storage_metrics m;
+	const unsigned int bucket = latency_bucket(6000000000ULL);
+	const uint64_t begin = metrics_bucket_end(bucket - 1), end = metrics_bucket_end(bucket);
+
+	m.bucket[0][bucket] = 1;
+	m.sum_ns[0] = 6000000000ULL;
+	eq_u64(metrics_percentile(&m, 0, 50), 6000000000ULL, "the only one is the sum");
+	m.bucket[0][bucket] = 2;
+	m.sum_ns[0] = 2 * begin + 10;
+	eq_u64(metrics_percentile(&m, 0, 99), begin + 10, "what the other one leaves");
+	m.bucket[0][latency_bucket(1000)] = 1;
+	m.sum_ns[0] = 2 * end + 1000;
+	eq_u64(metrics_percentile(&m, 0, 99), end, "the end of the bucket at most");
+	eq_u64(metrics_percentile(&m, 0, 1), metrics_bucket_end(latency_bucket(1000)),
+	       "the others are longer");
+	m.sum_ns[0] = 1000;
+	eq_u64(metrics_percentile(&m, 0, 99), end, "a sum that is behind says nothing");
+}
+
 static void test_percentiles(void)
 {
 	static struct monad_storage_metrics m;
@@ -118,5 +140,6 @@ int main(void)
 {
 	test_buckets();
 	test_percentiles();
+	test_bounds();
 	return done_testing();
 }

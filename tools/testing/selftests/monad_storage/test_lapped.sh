@@ -51,6 +51,8 @@ is "$(monad-storage status --json | jq -r '[.losses.ring, .losses.probe | add] |
 	"the recording itself lost nothing"
 is "$(monad-storage status | grep -c -e "^Nothing was lost" -e "^The ring went round: it has what is from ")" \
 	2 "status says that, and that the ring does not have all of it any more"
+is "$(monad-storage replay --summary --json 2>/dev/null | jq '[.rows[].ops] | add > 0')" true \
+	"replay reads the ring that is recorded to, if no other is asked for"
 monad-storage report -r tiny --since 1h /tmp/page.html >/dev/null 2>/tmp/message
 grep -q "the ring reaches back to .* only, not to " /tmp/message
 ok $? "report says that it does not have the hour that is asked for"

@@ -102,6 +102,8 @@ if [ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgr
 	monad-storage report --since "$began" -c /upper /tmp/page.html >/dev/null
 	grep -q "<b>Only a part was asked for:</b> cgroup /upper\." /tmp/page.html
 	ok $? "report says of which"
+	monad-storage replay -c "" >/dev/null 2>&1
+	is $? 1 "no name is no cgroup"
 	monad-storage replay -c /nosuch >/dev/null 2>/tmp/message
 	is "$? $(grep -c "there is no cgroup /nosuch" /tmp/message)" "1 1" "one that is not there"
 	echo -io >/sys/fs/cgroup/upper/cgroup.subtree_control

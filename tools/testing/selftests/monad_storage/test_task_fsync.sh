@@ -122,4 +122,20 @@ is "$(task_summary '[.ended_by, .reason, .operations, .left_out.unfinished] | jo
 is "$(task_summary '[.unfinished[] | .op, .comm, .pid, .disk, (.latency_ns / 1e9 | . > 0.1 and . < 60)
 	] | map(tostring) | join(" ")')" "fsync dd $dd $made_disk true" "whose it is, and since when"
 wait $dd
+
+# Nor does block-latency take for nothing what it finds under way.
+start_recording
+dd if=/dev/zero of="/dev/$made_disk" bs=4k count=1 seek=1 oflag=direct 2>/dev/null &
+writer=$!
+begin_task block-latency -d "$made_disk" --duration 1s
+wait $task
+is "$(task_summary '[.reason, .operations, .left_out.unfinished, (.unfinished[] | .op, .comm, .pid, .disk)
+	] | map(tostring) | join(" ")')" "unfinished 0 1 write dd $writer $made_disk" \
+	"block-latency: an I/O that hangs, and whose it is"
+begin_task block-latency -d "$made_disk" -o read --duration 100ms
+wait $task
+is "$(task_summary '[.reason, .left_out.unfinished] | map(tostring) | join(" ")')" "nothing 0" \
+	"which is no read"
+wait $writer
+monad-storage stop >/dev/null
 done_testing
