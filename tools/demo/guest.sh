@@ -119,7 +119,7 @@ printf '\n%-8s %-12s %12s %12s %12s %12s %12s\n' DISK "COUNTED BY" READS SECTORS
 	FLUSHES
 compare nullb0 "$nullb0_before"
 compare sda "$sda_before"
-say "The recording goes on, and can be asked how it is."
+say "The recording goes on; status says how it is."
 show "monad-storage status | sed -n '1,3p'"
 echo "
 That was in a guest, which is gone now. README.md has, under 'For real', what to type on a

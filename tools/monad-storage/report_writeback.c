@@ -155,9 +155,9 @@ static void write_writers(FILE *out, struct writeback *w)
 	char name[32], dirtied[HUMAN_LEN], slept[HUMAN_LEN], longest[HUMAN_LEN];
 
 	if (!w->nr_writers) {
-		fputs("<p class=\"note\">This page cannot show who it was: events of that are "
-		      "recorded while <code>monad-storage task writeback-pressure</code> looks, "
-		      "and there are none of this time.</p>\n", out);
+		fputs("<p class=\"note\">This page cannot show who it was: that is recorded only "
+		      "while <code>monad-storage task writeback-pressure</code> runs, and nothing "
+		      "of this time was.</p>\n", out);
 		return;
 	}
 	qsort(w->writers, w->nr_writers, sizeof(*w->writers), compare_writers);

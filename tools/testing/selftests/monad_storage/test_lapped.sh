@@ -60,6 +60,13 @@ grep -q "What ended before .*: so far back the ring reaches" /tmp/page.html
 ok $? "and so does its page"
 
 monad-storage stop >/dev/null
+monad-ring create made:10:21 >/dev/null
+runs "start on a ring that was created" monad-storage start -r made -d "$disk"
+monad-ring destroy made >/dev/null
+monad-storage status >/tmp/text 2>/dev/null
+is "$? $(grep -c "^That ring is gone, and no event is recorded" /tmp/text)" "1 1" \
+	"status says that its ring was destroyed"
+monad-storage stop >/dev/null
 runs "after stop the module can be unloaded at once" rmmod monad_ring
 modprobe monad_ring
 done_testing
