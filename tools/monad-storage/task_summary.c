@@ -66,6 +66,11 @@ static void print_totals(const char *name, const struct monad_task_totals *t)
 	char count[HUMAN_LEN], bytes[HUMAN_LEN], avg[HUMAN_LEN], p50[HUMAN_LEN], p99[HUMAN_LEN],
 		max[HUMAN_LEN];
 
+	if (!t->ops) {
+		printf("  %-14s %10s %6s %8s %8s %8s %8s %8s %8s\n", name, "0", "0", "0", "0", "-",
+		       "-", "-", "-");
+		return;
+	}
 	printf("  %-14s %10s %6s %8" PRIu64 " %8" PRIu64 " %8s %8s %8s %8s\n", name,
 	       human_count(t->ops, count), human_bytes(t->bytes, bytes), t->errors, t->slow,
 	       human_duration(average(t), avg), human_duration(task_percentile(t, 50), p50),
