@@ -69,7 +69,8 @@ static unsigned int print_errors(const struct errors *errors, const struct metri
 		if (!series_filter(&errors->filter, e->dev, e->disk, e->op))
 			continue;
 		if (!rows++)
-			printf("%-10s %-12s %-14s %9s  %s\n", "DISK", "OP", "ERROR", "COUNT", "MEANING");
+			printf("%-10s %-12s %-14s %9s  %s\n", "DISK", "OP", "ERROR", "COUNT",
+			       "MEANING");
 		printf("%-10s %-12s %-14s %9" PRIu64 "  %s\n", e->disk, metrics_op_name(e->op),
 		       errno_name(e->error), e->count, strerror((int)e->error));
 	}

@@ -43,8 +43,8 @@ int reader_open(struct reader *reader, const char *ring, bool *unused)
 		if (unused)
 			*unused = true;
 		else
-			error("nothing was ever recorded in ring %s: 'monad-storage start' begins it",
-			      ring);
+			error("nothing was ever recorded in ring %s: 'monad-storage start' begins "
+			      "it", ring);
 		goto fail;
 	}
 	err = monad_event_ring_check_content_type(&reader->ring, MONAD_EVENT_CONTENT_TYPE_STORAGE,

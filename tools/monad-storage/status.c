@@ -349,8 +349,8 @@ static bool print_status(struct status *status)
 		reader_span(&reader, &reach);
 	else if (!unused && status->recording == RECORDING &&
 		 status->ring == status->session.ring)
-		puts("That ring is gone, and no event is recorded: 'monad-storage stop', then start "
-		     "again. Metrics have all.");
+		puts("That ring is gone, and no event is recorded: 'monad-storage stop', then "
+		     "start again. Metrics have all.");
 	if (status->recording != NOT_RECORDING && (!ring || reader.recorded_to)) {
 		hooks_read(hooks);
 		print_verdict(hooks, ring ? &reader : NULL, &reach, &disks);

@@ -29,7 +29,8 @@ enum { VIEW_KEY_JSON = 0x200, VIEW_KEY_STACKS, VIEW_KEY_OWN };
 
 /* For a command's struct argp_option. --json goes with them, as each has its own text. */
 #define VIEW_OPTION_RING \
-	{ "ring", 'r', "NAME", 0, "Ring to read: a name or a path (the one that is recorded to, or " DEFAULT_RING ")", 0 }
+	{ "ring", 'r', "NAME", 0, \
+	  "Ring to read: a name or a path (the one recorded to, or " DEFAULT_RING ")", 0 }
 
 #define VIEW_OPTION_STACKS \
 	{ "stacks", VIEW_KEY_STACKS, NULL, 0, \
