@@ -83,6 +83,9 @@ static __always_inline u64 address_of_key(u64 key)
 	return key - key_offset();
 }
 
+/* That of a pointer that the verifier knows, and would not let pass as a number. */
+#define address_of(pointer) address_of_key(object_key(pointer))
+
 #define TABLE_MAP(name, value_type)                  \
 	struct {                                     \
 		__uint(type, BPF_MAP_TYPE_ARRAY);    \
@@ -488,7 +491,7 @@ static __always_inline struct monad_storage_io *find_rq(struct request *rq, stru
 		return NULL;
 	io = find_bio(rq_bio_key(bio), p);
 	if (!io) {
-		key = next_known_bio(address_of_key(object_key(bio)));
+		key = next_known_bio(address_of(bio));
 		if (!key)
 			return NULL;
 		io = find_bio(key, p);

@@ -52,7 +52,7 @@ int BPF_PROG(storage_bio_queue, struct bio *bio)
 	}
 	io = keep_bio(object_key(bio), &p);
 	if (io && p.found)
-		end_unseen(io, address_of_key(object_key(disk)), MONAD_STORAGE_BIO_COMPLETE);
+		end_unseen(io, address_of(disk), MONAD_STORAGE_BIO_COMPLETE);
 	if (!io)
 		io = &lost;
 	barrier_var(io);

@@ -160,7 +160,7 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		if (known)
 			flush_times(rq, io);
 	} else if (op == MONAD_STORAGE_OP_DISCARD) {
-		end_bios(address_of_key(object_key(rq->bio)), false, error, now);
+		end_bios(address_of(rq->bio), false, error, now);
 	}
 	if (!(io->flags & MONAD_STORAGE_F_ORPHAN))
 		request_times(io, io->device_end_ns ?: now, now, &t);
@@ -185,6 +185,6 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 	if (known)
 		release_io(io, &p);
 	if (handed_down)
-		end_bios(address_of_key(object_key(rq->bio)), true, error, now);
+		end_bios(address_of(rq->bio), true, error, now);
 	return 0;
 }

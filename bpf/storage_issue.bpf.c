@@ -54,7 +54,7 @@ int BPF_PROG(storage_rq_issue, struct request *rq)
 		 * A request is never issued twice without a requeue: this is
 		 * the next user of an address whose completion was not seen.
 		 */
-		end_unseen(io, address_of_key(object_key(rq->q->disk)), MONAD_STORAGE_RQ_COMPLETE);
+		end_unseen(io, address_of(rq->q->disk), MONAD_STORAGE_RQ_COMPLETE);
 		release_io(io, &p);
 		io = have_io_start ? NULL : find_rq(rq, &p, &by_bio);
 	}

@@ -116,7 +116,7 @@ static __always_inline u32 find_series_of(u32 dev, u32 op,
 	if (p.index != TABLE_NONE)
 		return p.index;
 	if (disk)
-		gendisk = address_of_key(object_key(disk));
+		gendisk = address_of(disk);
 	return new_series(key, dev, name, gendisk);
 }
 

@@ -43,7 +43,7 @@ int BPF_PROG(storage_io_start, struct request *rq)
 		return 0;
 	}
 	if (p.found && rq_must_have_ended(io))
-		end_unseen(io, address_of_key(object_key(disk)), MONAD_STORAGE_RQ_COMPLETE);
+		end_unseen(io, address_of(disk), MONAD_STORAGE_RQ_COMPLETE);
 	*io = (struct monad_storage_io){};
 	take_over_bio(io, rq->bio);
 	start(ctx, io, dev, rq->bio, rq->cmd_flags, rq->__sector, rq->__data_len);

@@ -50,7 +50,7 @@ uint64_t nr_events; /* that were to be written */
 
 struct call {
 	u64 frame; /* 0: none under way */
-	u64 file;  /* its address, to be compared only */
+	u64 file;  /* its address, to be compared, and read as memory */
 	u64 start_ns;
 	u32 op;
 	u32 dev;

@@ -12,6 +12,12 @@ struct cgroup_set {
 	size_t nr, room;
 };
 
+/* For a struct argp_option. */
+#define CGROUP_OPTION(group) \
+	{ "cgroup", 'c', "CGROUP", 0, \
+	  "Only what is charged to this cgroup or one below it: a path as /proc/PID/cgroup has " \
+	  "it, or an id; may be given again", group }
+
 /*
  * Adds the cgroup (v2) @name, and those that are below it now: a path as /proc/PID/cgroup has it,
  * one in the file system, or an id, which may be that of one that is gone. 0, or -1 after a

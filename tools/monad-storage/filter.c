@@ -15,9 +15,7 @@ enum { KEY_ERRORS = 0x100, KEY_MIN_LATENCY };
 static const struct argp_option options[] = {
 	{ "device", 'd', "DISK", 0, "Only this disk; may be given again", 1 },
 	{ "pid", 'p', "PID", 0, "Only this process or thread; may be given again", 1 },
-	{ "cgroup", 'c', "CGROUP", 0,
-	  "Only what is charged to this cgroup or one below it: a path as /proc/PID/cgroup has "
-	  "it, or an id; may be given again", 1 },
+	CGROUP_OPTION(1),
 	{ "op", 'o', "OP", 0,
 	  "Only this operation (read, write, flush, discard, ...); may be given again", 1 },
 	{ "errors", KEY_ERRORS, NULL, 0, "Only what failed", 1 },
@@ -106,10 +104,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp filter_argp = { options, parse_option, NULL, NULL, NULL, NULL, NULL };
 
-static bool has_dev(const uint32_t *devs, unsigned int n, uint32_t dev)
+bool filter_has(const uint32_t *list, unsigned int nr, uint32_t number)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		if (devs[i] == dev)
+	for (unsigned int i = 0; i < nr; i++) {
+		if (list[i] == number)
 			return true;
 	}
 	return false;
@@ -134,7 +132,7 @@ bool filter_descriptor(const struct filter *filter, const struct monad_event_des
 		return false;
 	/* Names are in the payload. */
 	return filter->nr_names || !filter->nr_devs ||
-	       has_dev(filter->devs, filter->nr_devs, event_dev(desc));
+	       filter_has(filter->devs, filter->nr_devs, event_dev(desc));
 }
 
 /*
@@ -146,7 +144,7 @@ static bool is_named(struct filter *filter, const struct storage_event *event)
 	uint32_t dev = event_dev(&event->desc);
 
 	if (!event->is_complete)
-		return dev && has_dev(filter->name_devs, filter->nr_names, dev);
+		return dev && filter_has(filter->name_devs, filter->nr_names, dev);
 	for (unsigned int i = 0; i < filter->nr_names; i++) {
 		if (!strcmp(filter->names[i], event->complete.disk)) {
 			filter->name_devs[i] = dev;
@@ -188,13 +186,8 @@ bool filter_event(struct filter *filter, const struct storage_event *event)
 	if ((filter->nr_names || filter->nr_devs) && !there &&
 	    !(filter->nr_names && is_named(filter, event)))
 		return false;
-	if (!filter->nr_pids)
-		return true;
-	for (unsigned int i = 0; i < filter->nr_pids; i++) {
-		if (filter->pids[i] == pid || filter->pids[i] == tgid)
-			return true;
-	}
-	return false;
+	return !filter->nr_pids || filter_has(filter->pids, filter->nr_pids, pid) ||
+	       filter_has(filter->pids, filter->nr_pids, tgid);
 }
 
 static const char *and_then(bool *any)

@@ -34,6 +34,9 @@ struct filter {
 	unsigned int nr_cgroups;
 };
 
+/* Whether @number is among the @nr of @list: of filters' devices or processes. */
+bool filter_has(const uint32_t *list, unsigned int nr, uint32_t number);
+
 /* A child parser for argp; its input is the struct filter. */
 extern const struct argp filter_argp;
 

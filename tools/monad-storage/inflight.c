@@ -34,9 +34,7 @@ static const char doc[] =
 enum { KEY_JSON = 0x200, KEY_MIN_AGE };
 
 static const struct argp_option options[] = {
-	{ "cgroup", 'c', "CGROUP", 0,
-	  "Only what is charged to this cgroup or one below it: a path as /proc/PID/cgroup has "
-	  "it, or an id; may be given again", 0 },
+	CGROUP_OPTION(0),
 	{ "min-age", KEY_MIN_AGE, "TIME", 0,
 	  "Only what began at least that long ago, as 500ms or 10s", 0 },
 	{ "json", KEY_JSON, NULL, 0, "One JSON object", 0 },

@@ -15,15 +15,6 @@
 /* One program may be held up between it and the next. */
 #define SLACK_NS (NSEC_PER_SEC / 100)
 
-static bool has(const uint32_t *numbers, unsigned int nr, uint32_t number)
-{
-	for (unsigned int i = 0; i < nr; i++) {
-		if (numbers[i] == number)
-			return true;
-	}
-	return false;
-}
-
 /* It is no operation, and does not fail. */
 static bool wanted_at_all(const struct filter *filter)
 {
@@ -32,7 +23,8 @@ static bool wanted_at_all(const struct filter *filter)
 
 static bool wanted_disk(const struct filter *filter, uint32_t dev, const char *name)
 {
-	if ((!filter->nr_devs && !filter->nr_names) || has(filter->devs, filter->nr_devs, dev))
+	if ((!filter->nr_devs && !filter->nr_names) ||
+	    filter_has(filter->devs, filter->nr_devs, dev))
 		return true;
 	for (unsigned int i = 0; i < filter->nr_names; i++) {
 		if (!strcmp(filter->names[i], name))
@@ -117,8 +109,8 @@ void writeback_add(struct writeback *w, struct reader *reader, const struct filt
 	disk_name(dev, name, sizeof(name));
 	if (!wanted_disk(filter, dev, name))
 		return;
-	if (filter->nr_pids && !has(filter->pids, filter->nr_pids, call.pid) &&
-	    !has(filter->pids, filter->nr_pids, call.tgid))
+	if (filter->nr_pids && !filter_has(filter->pids, filter->nr_pids, call.pid) &&
+	    !filter_has(filter->pids, filter->nr_pids, call.tgid))
 		return;
 	if (seen_before(w, &call, desc->record_epoch_nanos))
 		return;

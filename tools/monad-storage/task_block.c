@@ -145,15 +145,6 @@ struct unfinished {
 	struct task_results *results;
 };
 
-static bool has(const uint32_t *list, unsigned int nr, uint32_t number)
-{
-	for (unsigned int i = 0; i < nr; i++) {
-		if (list[i] == number)
-			return true;
-	}
-	return !nr;
-}
-
 /* As if it were a call: what is known of it has the same place there. */
 static void note_unfinished(const struct inflight_io *from, void *arg)
 {
@@ -171,10 +162,10 @@ static void note_unfinished(const struct inflight_io *from, void *arg)
 		.op = io->op,
 	};
 
-	if (!has(options->devs, options->nr_devs, io->dev) ||
+	if ((options->nr_devs && !filter_has(options->devs, options->nr_devs, io->dev)) ||
 	    (options->ops && !(options->ops >> io->op & 1)) ||
-	    (!has(options->pids, options->nr_pids, io->pid) &&
-	     !has(options->pids, options->nr_pids, io->tgid)))
+	    (options->nr_pids && !filter_has(options->pids, options->nr_pids, io->pid) &&
+	     !filter_has(options->pids, options->nr_pids, io->tgid)))
 		return;
 	memcpy(call.comm, io->comm, sizeof(call.comm));
 	unfinished->results->counters.value[MONAD_TASK_BEGUN]++;
