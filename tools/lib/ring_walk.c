@@ -13,6 +13,12 @@ static void pause_ms(long ms)
 	nanosleep(&pause, NULL);
 }
 
+uint64_t ring_numbers(const struct monad_event_ring *ring, uint64_t *last)
+{
+	*last = monad_event_ring_last_seqno(ring);
+	return *last > ring->desc_capacity_mask ? *last - ring->desc_capacity_mask : 1;
+}
+
 bool ring_is_busy(const struct monad_event_ring *ring)
 {
 	uint64_t before = monad_event_ring_last_seqno(ring);
@@ -32,7 +38,7 @@ void ring_seek_start(struct monad_event_iterator *iter, const struct monad_event
 void ring_walk_begin(struct ring_walk *walk, struct monad_event_iterator *iter)
 {
 	walk->iter = iter;
-	walk->last = __atomic_load_n(&iter->header->control.last_seqno, __ATOMIC_ACQUIRE);
+	walk->last = iter->next_seqno - 1 + monad_event_iterator_lag(iter);
 	walk->patience = PATIENCE;
 }
 
@@ -42,14 +48,16 @@ enum ring_walk_result ring_walk_next(struct ring_walk *walk, struct monad_event_
 	struct monad_event_iterator *iter = walk->iter;
 
 	while (iter->next_seqno <= walk->last) {
-		switch (monad_event_iterator_try_next(iter, event)) {
-		case MONAD_EVENT_SUCCESS:
+		enum monad_event_iter_result result = monad_event_iterator_try_next(iter, event);
+
+		if (result == MONAD_EVENT_SUCCESS)
 			return RING_WALK_EVENT;
-		case MONAD_EVENT_GAP:
+		/* Of a broken ring: its last number has gone down. */
+		if (!monad_event_iterator_lag(iter))
+			break;
+		if (result == MONAD_EVENT_GAP) {
 			*missed = monad_event_iterator_recover(iter);
 			return RING_WALK_GAP;
-		case MONAD_EVENT_NOT_READY:
-			break;
 		}
 		*missed = monad_event_iterator_recover_lapped(iter);
 		if (*missed)

@@ -24,6 +24,12 @@ struct ring_walk {
 	unsigned int patience; /* milliseconds left to wait for what is not written */
 };
 
+/*
+ * The numbers of the oldest and the @last event that can be in the ring, by one look at it: never
+ * further apart than it has room for.
+ */
+uint64_t ring_numbers(const struct monad_event_ring *ring, uint64_t *last);
+
 /* Whether events are being recorded right now; takes a few milliseconds. */
 bool ring_is_busy(const struct monad_event_ring *ring);
 

@@ -12,6 +12,7 @@
 #include "monad_storage.h"
 #include "pins.h"
 #include "raw.h"
+#include "ring_walk.h"
 
 /* However busy the ring is, it is not looked at more often. */
 #define PAUSE_NS 20000000ULL
@@ -107,8 +108,7 @@ static void hand_over(struct export_ring *export, const struct monad_event_descr
 static uint64_t find_time(struct export_ring *export, uint64_t since_ns,
 			  struct transformer *transformer)
 {
-	uint64_t last = monad_event_ring_last_seqno(&export->ring);
-	uint64_t seqno = monad_event_ring_oldest_seqno(&export->ring);
+	uint64_t last, seqno = ring_numbers(&export->ring, &last);
 	struct monad_event_descriptor desc;
 
 	for (; seqno <= last; seqno++) {

@@ -105,8 +105,7 @@ void reader_note_time(struct reader *reader, uint64_t epoch_ns)
 /* By looking at all: nothing is in order by time once the clock was set. */
 bool reader_span(struct reader *reader, struct reader_span *span)
 {
-	uint64_t last = monad_event_ring_last_seqno(&reader->ring);
-	uint64_t seqno = monad_event_ring_oldest_seqno(&reader->ring);
+	uint64_t last, seqno = ring_numbers(&reader->ring, &last);
 	struct reader times = {};
 	struct monad_event_descriptor desc;
 

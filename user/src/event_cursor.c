@@ -78,8 +78,7 @@ static int check_place(const struct monad_event_iterator *iter,
 		       const struct monad_event_cursor *ring,
 		       const struct monad_event_cursor *cursor)
 {
-	const uint64_t last =
-		__atomic_load_n(&iter->header->control.last_seqno, __ATOMIC_ACQUIRE);
+	const uint64_t last = monad_event_last_seqno_(iter->header);
 	uint64_t nanos;
 
 	if (cursor->seqno - 1 > last && !cursor->last_nanos)

@@ -11,17 +11,6 @@
 
 #include "schema.h"
 
-/*
- * The last event there is. One less than the largest number, so that the number behind
- * it is one: no sound writer comes that far.
- */
-static uint64_t last_seqno(const struct monad_event_iterator *iter)
-{
-	uint64_t last = __atomic_load_n(&iter->header->control.last_seqno, __ATOMIC_ACQUIRE);
-
-	return last == UINT64_MAX ? last - 1 : last;
-}
-
 /* Looks at any event; as monad_event_iterator_try_copy(). */
 static enum monad_event_iter_result look(const struct monad_event_iterator *iter, uint64_t seqno,
 					 struct monad_event_descriptor *event)
@@ -48,7 +37,7 @@ enum monad_event_seek_result monad_event_iterator_seek_seqno(struct monad_event_
 	case MONAD_EVENT_GAP:
 		break;
 	case MONAD_EVENT_NOT_READY:
-		last = last_seqno(iter);
+		last = monad_event_last_seqno_(iter->header);
 		if (last < iter->next_seqno) {
 			*distance = iter->next_seqno - last;
 			return MONAD_EVENT_SEEK_AHEAD;
@@ -120,7 +109,8 @@ static uint64_t search_begin(struct time_search *search, uint64_t begin, uint64_
 enum monad_event_seek_result monad_event_iterator_seek_time(struct monad_event_iterator *iter,
 							    uint64_t epoch_nanos)
 {
-	const uint64_t end = last_seqno(iter) + 1, capacity = iter->desc_capacity_mask + 1;
+	const uint64_t end = monad_event_last_seqno_(iter->header) + 1;
+	const uint64_t capacity = iter->desc_capacity_mask + 1;
 	const uint64_t oldest = end > capacity ? end - capacity : 1;
 	struct time_search search = {
 		.iter = iter,

@@ -166,7 +166,7 @@ static inline void monad_event_iterator_set_seqno(struct monad_event_iterator *i
  */
 static inline uint64_t monad_event_iterator_reset(struct monad_event_iterator *iter)
 {
-	uint64_t last = __atomic_load_n(&iter->header->control.last_seqno, __ATOMIC_ACQUIRE);
+	uint64_t last = monad_event_last_seqno_(iter->header);
 
 	monad_event_iterator_set_seqno(iter, last);
 	return iter->next_seqno - 1;
@@ -181,7 +181,7 @@ static inline uint64_t monad_event_iterator_reset(struct monad_event_iterator *i
  */
 static inline uint64_t monad_event_iterator_seek_oldest(struct monad_event_iterator *iter)
 {
-	uint64_t last = __atomic_load_n(&iter->header->control.last_seqno, __ATOMIC_ACQUIRE);
+	uint64_t last = monad_event_last_seqno_(iter->header);
 	uint64_t capacity = iter->desc_capacity_mask + 1;
 	uint64_t keep = capacity - (capacity >> MONAD_EVENT_ITERATOR_MARGIN_SHIFT);
 
@@ -213,7 +213,7 @@ static inline uint64_t monad_event_iterator_recover(struct monad_event_iterator 
  */
 static inline uint64_t monad_event_iterator_lag(const struct monad_event_iterator *iter)
 {
-	uint64_t last = __atomic_load_n(&iter->header->control.last_seqno, __ATOMIC_ACQUIRE);
+	uint64_t last = monad_event_last_seqno_(iter->header);
 
 	return last >= iter->next_seqno ? last - iter->next_seqno + 1 : 0;
 }
@@ -244,7 +244,7 @@ monad_event_iterator_try_prev(struct monad_event_iterator *iter,
 	if (seqno >= want)
 		return MONAD_EVENT_PREV_GAP;
 	/* Not written yet, or being written over. */
-	seqno = __atomic_load_n(&iter->header->control.last_seqno, __ATOMIC_ACQUIRE);
+	seqno = monad_event_last_seqno_(iter->header);
 	return seqno > want && seqno - want > iter->desc_capacity_mask
 		       ? MONAD_EVENT_PREV_GAP
 		       : MONAD_EVENT_PREV_NOT_READY;

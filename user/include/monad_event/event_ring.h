@@ -228,6 +228,14 @@ monad_event_ring_slot_(const struct monad_event_ring *ring, uint64_t seqno)
 	return &ring->descriptors[(seqno - 1) & ring->desc_capacity_mask];
 }
 
+/* One less than the largest number at most, which no sound writer reaches: one more is a number. */
+static inline uint64_t monad_event_last_seqno_(const struct monad_event_ring_header *header)
+{
+	uint64_t last = __atomic_load_n(&header->control.last_seqno, __ATOMIC_ACQUIRE);
+
+	return last - (last == UINT64_MAX);
+}
+
 /*
  * Sequence number last allocated, 0 when no event was ever recorded. That event
  * may still be being written. Looks at the writers' busiest cache line: reading
@@ -235,7 +243,7 @@ monad_event_ring_slot_(const struct monad_event_ring *ring, uint64_t seqno)
  */
 static inline uint64_t monad_event_ring_last_seqno(const struct monad_event_ring *ring)
 {
-	return __atomic_load_n(&ring->header->control.last_seqno, __ATOMIC_ACQUIRE);
+	return monad_event_last_seqno_(ring->header);
 }
 
 /*
