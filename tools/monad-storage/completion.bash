@@ -97,9 +97,9 @@ _monad_storage()
 		return ;;
 	--prometheus | --otlp | --otlp-header | --interval | --queue | --congested | --stuck)
 		return ;;
-	--min-latency | --min-age | --since | --until | -m | --max-inflight | -s | --max-series | \
-	-c | --max-cgroups | -n | --rows | --slow | --sample | --max-rate | -t | --duration | \
-	--max-events | --sample-rate | --max-tasks)
+	--min-latency | --min-age | --since | --until | --max-inflight | --max-series | \
+	--max-cgroups | -n | --rows | --slow | --sample | --max-rate | -t | --duration | \
+	--max-events | -s | --sample-rate | --max-tasks)
 		return ;;
 	esac
 	if [[ ${COMP_WORDS[1]} == task && $cur != -* ]]; then
@@ -130,7 +130,7 @@ _monad_storage()
 	export)
 		_monad_storage_reply "--prometheus --otlp --otlp-header --otlp-compression --json-lines --telemetry --interval \
 			--metrics --queue --events --since --slow --congested --stuck --once --textfile --help" ;;
-	inflight) _monad_storage_reply "--device --op --cgroup --min-age --json --help" ;;
+	inflight) _monad_storage_reply "--device --op --pid --cgroup --min-age --json --help" ;;
 	esac
 }
 

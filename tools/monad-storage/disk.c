@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <fcntl.h>
 #include <glob.h>
 #include <libgen.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -57,7 +60,31 @@ bool disk_is_number(const char *name)
 	return parse_dev(name, &major, &minor);
 }
 
-enum disk_found disk_find(const char *name, uint32_t *dev)
+/* As stat(). Not of another file system, as /dev/shm is, where anybody can make links. */
+static int stat_in_dev(const char *path, struct stat *st)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS,
+	};
+	int dev, fd, err;
+
+	if (strncmp(path, "/dev/", 5) != 0)
+		return -1;
+	dev = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dev < 0)
+		return -1;
+	fd = (int)syscall(SYS_openat2, dev, path + 5, &how, sizeof(how));
+	close(dev);
+	if (fd < 0)
+		return -1;
+	err = fstat(fd, st);
+	close(fd);
+	return err;
+}
+
+static enum disk_found find(const char *name, int (*look)(const char *path, struct stat *st),
+			    uint32_t *dev)
 {
 	unsigned int major, minor;
 	char path[PATH_MAX];
@@ -82,7 +109,7 @@ enum disk_found disk_find(const char *name, uint32_t *dev)
 		if (*p == '!')
 			*p = '/';
 	}
-	if (stat(path, &st))
+	if (look(path, &st))
 		return DISK_GONE;
 	if (!S_ISBLK(st.st_mode)) {
 		error("'%s' is no block device", name);
@@ -91,6 +118,16 @@ enum disk_found disk_find(const char *name, uint32_t *dev)
 	*dev = DISK_DEV(major(st.st_rdev), minor(st.st_rdev));
 	return whole_disk(major(st.st_rdev), minor(st.st_rdev), dev) ? DISK_GONE_NUMBER :
 								       DISK_FOUND;
+}
+
+enum disk_found disk_find(const char *name, uint32_t *dev)
+{
+	return find(name, stat, dev);
+}
+
+enum disk_found disk_find_in_dev(const char *name, uint32_t *dev)
+{
+	return find(name, stat_in_dev, dev);
 }
 
 /* Directories with a file "partition" in that of the disk. */

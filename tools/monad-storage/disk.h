@@ -23,6 +23,12 @@ enum disk_found {
  */
 enum disk_found disk_find(const char *name, uint32_t *dev);
 
+/*
+ * The same for somebody else, who may not have us look anywhere: what is no number is looked for
+ * below /dev only, wherever links there lead.
+ */
+enum disk_found disk_find_in_dev(const char *name, uint32_t *dev);
+
 /* Whether @name is "8:0", a number, and no name. */
 bool disk_is_number(const char *name);
 

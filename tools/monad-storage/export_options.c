@@ -31,14 +31,15 @@ static const char doc[] =
 	"                                              for node_exporter, from a timer\n";
 
 enum {
-	KEY_ONCE = 0x200, KEY_TEXTFILE, KEY_OTLP, KEY_HEADER, KEY_JSON, KEY_TELEMETRY,
+	KEY_PROMETHEUS = 0x200, KEY_ONCE, KEY_TEXTFILE, KEY_OTLP, KEY_HEADER, KEY_JSON,
+	KEY_TELEMETRY,
 	KEY_COMPRESSION, KEY_INTERVAL, KEY_METRICS, KEY_QUEUE, KEY_EVENTS, KEY_SINCE, KEY_SLOW,
 	KEY_CONGESTED, KEY_STUCK,
 };
 
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Whoever asks:", 1 },
-	{ "prometheus", 'p', "[ADDRESS:]PORT", 0,
+	{ "prometheus", KEY_PROMETHEUS, "[ADDRESS:]PORT", 0,
 	  "Serve /metrics there; on 127.0.0.1 unless it says where", 1 },
 	{ NULL, 0, NULL, 0, "At intervals, metrics and events:", 2 },
 	{ "otlp", KEY_OTLP, "URL", 0, "Post OTLP to URL/v1/metrics and URL/v1/logs", 2 },
@@ -49,7 +50,6 @@ static const struct argp_option option_table[] = {
 	{ "json-lines", KEY_JSON, "FILE", 0, "Write lines of JSON to the end of FILE; - is stdout",
 	  2 },
 	/* As it was called before --json meant a form of output everywhere else. */
-	{ "json", KEY_JSON, "FILE", OPTION_HIDDEN, NULL, 2 },
 	{ "telemetry", KEY_TELEMETRY, "ADDRESS", 0,
 	  "Send batches to HOST:PORT or to the socket with that path", 2 },
 	{ "interval", KEY_INTERVAL, "TIME", 0, "As often as that (10s)", 2 },
@@ -275,7 +275,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	const char *wrong;
 
 	switch (key) {
-	case 'p':
+	case KEY_PROMETHEUS:
 		wrong = http_parse_address(arg, &options->address);
 		if (wrong)
 			argp_error(state, "--prometheus %s: %s", arg, wrong);

@@ -14,7 +14,7 @@ enum { KEY_ERRORS = 0x100, KEY_MIN_LATENCY };
 
 static const struct argp_option options[] = {
 	{ "device", 'd', "DISK", 0, "Only this disk; may be given again", 1 },
-	{ "pid", 'p', "PID", 0, "Only this process or thread; may be given again", 1 },
+	PID_OPTION(1),
 	CGROUP_OPTION(1),
 	{ "op", 'o', "OP", 0,
 	  "Only this operation (read, write, flush, discard, ...); may be given again", 1 },
@@ -54,7 +54,6 @@ static void add_disk(struct filter *filter, const char *name)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct filter *filter = state->input;
-	uint64_t pid;
 	int op;
 
 	switch (key) {
@@ -64,11 +63,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		add_disk(filter, arg);
 		return 0;
 	case 'p':
-		if (!parse_u64(arg, &pid) || pid > INT32_MAX)
-			argp_error(state, "'%s' is no process id", arg);
-		if (filter->nr_pids == FILTER_MAX)
-			argp_error(state, "no more than %d process ids", FILTER_MAX);
-		filter->pids[filter->nr_pids++] = pid;
+		pid_set_add(&filter->pids, arg, state);
 		return 0;
 	case 'c':
 		if (filter->nr_cgroups == FILTER_MAX)
@@ -186,8 +181,7 @@ bool filter_event(struct filter *filter, const struct storage_event *event)
 	if ((filter->nr_names || filter->nr_devs) && !there &&
 	    !(filter->nr_names && is_named(filter, event)))
 		return false;
-	return !filter->nr_pids || filter_has(filter->pids, filter->nr_pids, pid) ||
-	       filter_has(filter->pids, filter->nr_pids, tgid);
+	return pid_set_has(&filter->pids, pid, tgid);
 }
 
 static const char *and_then(bool *any)
@@ -214,8 +208,8 @@ char *filter_text(const struct filter *filter)
 	}
 	for (unsigned int i = 0; i < filter->nr_names; i++)
 		fprintf(out, "%sdisk %s", and_then(&any), filter->names[i]);
-	for (unsigned int i = 0; i < filter->nr_pids; i++)
-		fprintf(out, "%sprocess %u", and_then(&any), filter->pids[i]);
+	for (unsigned int i = 0; i < filter->pids.nr; i++)
+		fprintf(out, "%sprocess %u", and_then(&any), filter->pids.pids[i]);
 	for (unsigned int i = 0; i < filter->nr_cgroups; i++)
 		fprintf(out, "%scgroup %s", and_then(&any), filter->cgroup_names[i]);
 	for (unsigned int op = 0; op < MONAD_STORAGE_OP_COUNT; op++) {

@@ -9,6 +9,7 @@
 
 #include "cgroup_set.h"
 #include "event.h"
+#include "pid_set.h"
 
 #define FILTER_MAX 64
 
@@ -26,15 +27,14 @@ struct filter {
 	char names[FILTER_MAX][MONAD_STORAGE_DISK_LEN];
 	unsigned int nr_names;
 	uint32_t name_devs[FILTER_MAX];
-	uint32_t pids[FILTER_MAX];
-	unsigned int nr_pids;
+	struct pid_set pids;
 	uint32_t ops; /* a bit each; 0: all */
 	struct cgroup_set cgroups; /* that pay */
 	const char *cgroup_names[FILTER_MAX]; /* as they were asked for */
 	unsigned int nr_cgroups;
 };
 
-/* Whether @number is among the @nr of @list: of filters' devices or processes. */
+/* Whether @number is among the @nr of @list, as the devices of a filter. */
 bool filter_has(const uint32_t *list, unsigned int nr, uint32_t number);
 
 /* A child parser for argp; its input is the struct filter. */

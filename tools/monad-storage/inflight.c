@@ -14,6 +14,7 @@
 #include "json_writer.h"
 #include "monad_storage.h"
 #include "parse.h"
+#include "pid_set.h"
 #include "pins.h"
 #include "printable.h"
 #include "series_filter.h"
@@ -34,6 +35,7 @@ static const char doc[] =
 enum { KEY_JSON = 0x200, KEY_MIN_AGE };
 
 static const struct argp_option options[] = {
+	PID_OPTION(0),
 	CGROUP_OPTION(0),
 	{ "min-age", KEY_MIN_AGE, "TIME", 0,
 	  "Only what began at least that long ago, as 500ms or 10s", 0 },
@@ -43,6 +45,7 @@ static const struct argp_option options[] = {
 
 struct inflight {
 	struct series_filter filter;
+	struct pid_set pids;
 	struct cgroup_set cgroups; /* that pay */
 	uint64_t min_age_ns;
 	bool json;
@@ -70,6 +73,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &inflight->filter;
+		return 0;
+	case 'p':
+		pid_set_add(&inflight->pids, arg, state);
 		return 0;
 	case 'c':
 		if (cgroup_set_add(&inflight->cgroups, arg))
@@ -109,6 +115,7 @@ static void gather(const struct inflight_io *from, void *arg)
 
 	disk_name(io.io.dev, io.disk, sizeof(io.disk));
 	if (io.age_ns < list->inflight->min_age_ns ||
+	    !pid_set_has(&list->inflight->pids, io.io.pid, io.io.tgid) ||
 	    !cgroup_set_has(&list->inflight->cgroups, io.io.cgroup_id) ||
 	    !series_filter(&list->inflight->filter, io.io.dev, io.disk, io.io.op)) {
 		list->others++;

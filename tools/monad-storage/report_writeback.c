@@ -109,8 +109,7 @@ void writeback_add(struct writeback *w, struct reader *reader, const struct filt
 	disk_name(dev, name, sizeof(name));
 	if (!wanted_disk(filter, dev, name))
 		return;
-	if (filter->nr_pids && !filter_has(filter->pids, filter->nr_pids, call.pid) &&
-	    !filter_has(filter->pids, filter->nr_pids, call.tgid))
+	if (!pid_set_has(&filter->pids, call.pid, call.tgid))
 		return;
 	if (seen_before(w, &call, desc->record_epoch_nanos))
 		return;
@@ -203,7 +202,7 @@ static void write_sums(FILE *out, const struct writeback *w, const struct filter
 		      "recorded to now.</p>\n", out);
 		return;
 	}
-	if (filter->nr_pids || filter->min_latency_ns) {
+	if (filter->pids.nr || filter->min_latency_ns) {
 		fputs("<p class=\"note\">This page cannot show how often that was for each disk: "
 		      "it is added up for all processes and lengths together "
 		      "(<code>monad-storage latency</code>).</p>\n", out);

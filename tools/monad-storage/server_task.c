@@ -130,8 +130,12 @@ void server_task_stop(struct server_task *task, enum task_stop why, uint64_t hun
 
 	if (task->pid_fd < 0)
 		return;
-	send(task->fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-	kill(task->pid, SIGTERM);
+	/* Once: a second SIGTERM would end it without a summary. */
+	if (!task->stopped) {
+		send(task->fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+		kill(task->pid, SIGTERM);
+		task->stopped = true;
+	}
 	if (until < task->kill_at_ns)
 		task->kill_at_ns = until;
 }

@@ -19,6 +19,7 @@ struct server_task {
 	bool begun;
 	bool final; /* it has said its last word */
 	bool hung;
+	bool stopped; /* it was asked to end */
 	uint64_t events;
 	uint64_t kill_at_ns; /* CLOCK_MONOTONIC */
 };

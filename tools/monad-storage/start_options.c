@@ -20,6 +20,9 @@ enum key {
 	KEY_MAX_RATE,
 	KEY_NO_ATTRIBUTION,
 	KEY_STACKS,
+	KEY_MAX_INFLIGHT,
+	KEY_MAX_SERIES,
+	KEY_MAX_CGROUPS,
 };
 
 static const char doc[] =
@@ -55,11 +58,11 @@ static const struct argp_option argp_options[] = {
 	  "Do not record which process asked for an I/O", 0 },
 	{ "stacks", KEY_STACKS, "N", OPTION_ARG_OPTIONAL,
 	  "And by which way through kernel and program, for up to N different ways (4096)", 0 },
-	{ "max-inflight", 'm', "N", 0, "I/Os in flight to keep track of (16384)", 0 },
-	{ "max-series", 's', "N", 0,
+	{ "max-inflight", KEY_MAX_INFLIGHT, "N", 0, "I/Os in flight to keep track of (16384)", 0 },
+	{ "max-series", KEY_MAX_SERIES, "N", 0,
 	  "Devices times operations to keep metrics of, 30 KiB each (by the number of disks, "
 	  "in 64 MiB at most)", 0 },
-	{ "max-cgroups", 'c', "N", 0, "Cgroups to keep totals of (4096)", 0 },
+	{ "max-cgroups", KEY_MAX_CGROUPS, "N", 0, "Cgroups to keep totals of (4096)", 0 },
 	{ "config", 'f', "FILE", 0, "Take settings from FILE", 0 },
 	{ "verbose", 'v', NULL, 0, "Say what libbpf says", 0 },
 	{}

@@ -38,7 +38,7 @@ static const struct argp_option argp_options[] = {
 	{ "max-events", 'n', "N", 0, "End after so many events (10000)", 0 },
 	{ "sample-rate", 's', "N", 0, "Print one in N events (1)", 0 },
 	{ "device", 'd', "DISK", 0, "Only files on this disk; may be given again", 1 },
-	{ "pid", 'p', "PID", 0, "Only this process or thread; may be given again", 1 },
+	PID_OPTION(1),
 	{ "op", 'o', "OP", 0, "Only this operation; may be given again", 1 },
 	{ "min-latency", KEY_MIN_LATENCY, "TIME", 0,
 	  "Print only what took at least that long, as 500us or 10ms", 1 },
@@ -83,17 +83,6 @@ static void add_disk(struct argp_state *state, struct task_options *o, const cha
 	case DISK_INVALID:
 		exit(EXIT_FAILED);
 	}
-}
-
-static void add_pid(struct argp_state *state, struct task_options *o, const char *arg)
-{
-	uint64_t pid;
-
-	if (!parse_u64(arg, &pid) || !pid || pid > INT32_MAX)
-		argp_error(state, "'%s' is no process id", arg);
-	if (o->nr_pids == MONAD_TASK_PIDS)
-		argp_error(state, "no more than %d process ids", MONAD_TASK_PIDS);
-	o->pids[o->nr_pids++] = pid;
 }
 
 /* Once the kind is known, which may come last. */
@@ -149,7 +138,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		add_disk(state, o, arg);
 		return 0;
 	case 'p':
-		add_pid(state, o, arg);
+		pid_set_add(&o->pids, arg, state);
 		return 0;
 	case 'o':
 		if (args->nr_ops == TASK_OPS)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "event.h"
+#include "pid_set.h"
 #include "storage_task.h"
 
 enum task_kind {
@@ -41,8 +42,7 @@ struct task_options {
 	uint64_t slow_ns; /* what counts as slow: min_latency_ns, or a default */
 	uint32_t devs[TASK_MAX_DISKS];
 	unsigned int nr_devs;
-	uint32_t pids[MONAD_TASK_PIDS];
-	unsigned int nr_pids;
+	struct pid_set pids;
 	uint32_t ops; /* a bit each: monad_storage_op for TASK_BLOCK, else _call_op; 0: all */
 	uint32_t self; /* another process whose calls are not looked at, for it is told of them */
 	/*

@@ -43,8 +43,7 @@ int task_block_begin(struct task_block *block, const struct task_options *option
 	memset(block, 0, sizeof(*block));
 	memcpy(block->filter.devs, options->devs, sizeof(options->devs));
 	block->filter.nr_devs = options->nr_devs;
-	memcpy(block->filter.pids, options->pids, sizeof(options->pids));
-	block->filter.nr_pids = options->nr_pids;
+	block->filter.pids = options->pids;
 	block->filter.ops = options->ops;
 	snprintf(block->ring, sizeof(block->ring), "%s", session.ring);
 	block->started_ns = session.started_ns;
@@ -164,8 +163,7 @@ static void note_unfinished(const struct inflight_io *from, void *arg)
 
 	if ((options->nr_devs && !filter_has(options->devs, options->nr_devs, io->dev)) ||
 	    (options->ops && !(options->ops >> io->op & 1)) ||
-	    (options->nr_pids && !filter_has(options->pids, options->nr_pids, io->pid) &&
-	     !filter_has(options->pids, options->nr_pids, io->tgid)))
+	    !pid_set_has(&options->pids, io->pid, io->tgid))
 		return;
 	memcpy(call.comm, io->comm, sizeof(call.comm));
 	unfinished->results->counters.value[MONAD_TASK_BEGUN]++;

@@ -138,7 +138,7 @@ static void set_options(struct storage_task *skel, const struct task_options *op
 	skel->rodata->reader = getpid();
 	skel->rodata->self = options->self;
 	skel->rodata->filter_devices = options->nr_devs > 0;
-	skel->rodata->filter_pids = options->nr_pids > 0;
+	skel->rodata->filter_pids = options->pids.nr > 0;
 	skel->rodata->ops = options->ops ? options->ops : ~0U;
 	skel->rodata->min_latency_ns = options->min_latency_ns;
 	skel->rodata->slow_ns = options->slow_ns;
@@ -165,8 +165,8 @@ static int fill_filters(struct storage_task *skel, const struct task_options *op
 	uint32_t devs[MONAD_TASK_DEVICES];
 	unsigned int n;
 
-	for (unsigned int i = 0; i < options->nr_pids; i++) {
-		if (add_key(skel->maps.pids, options->pids[i]))
+	for (unsigned int i = 0; i < options->pids.nr; i++) {
+		if (add_key(skel->maps.pids, options->pids.pids[i]))
 			return -1;
 	}
 	for (unsigned int i = 0; i < options->nr_devs; i++) {

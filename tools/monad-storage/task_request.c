@@ -100,7 +100,7 @@ static bool check_pids(const struct why *why, const Monad__StorageTaskFilter *fi
 		if (!filter->pids[i] || filter->pids[i] > INT32_MAX)
 			return refuse(why, "storage.pids[%zu] is %u: process ids are 1 to %d", i,
 				      filter->pids[i], INT32_MAX);
-		options->pids[options->nr_pids++] = filter->pids[i];
+		options->pids.pids[options->pids.nr++] = filter->pids[i];
 	}
 	return true;
 }
@@ -169,7 +169,7 @@ int task_request_devices(const Monad__TaskRequest *request, struct task_options 
 	if (request->filter_case != MONAD__TASK_REQUEST__FILTER_STORAGE)
 		return 0;
 	for (size_t i = 0; i < filter->n_devices; i++) {
-		switch (disk_find(filter->devices[i], &options->devs[i])) {
+		switch (disk_find_in_dev(filter->devices[i], &options->devs[i])) {
 		case DISK_FOUND:
 			options->nr_devs++;
 			break;
@@ -198,8 +198,8 @@ static Monad__StorageTaskFilter *new_filter(const struct task_options *options)
 		filter->devices[filter->n_devices++] = xstrdup(name);
 	}
 	filter->pids = xcalloc(MONAD_TASK_PIDS, sizeof(*filter->pids));
-	filter->n_pids = options->nr_pids;
-	memcpy(filter->pids, options->pids, options->nr_pids * sizeof(*filter->pids));
+	filter->n_pids = options->pids.nr;
+	memcpy(filter->pids, options->pids.pids, options->pids.nr * sizeof(*filter->pids));
 	filter->operations = xcalloc(TASK_OPS, sizeof(*filter->operations));
 	for (unsigned int op = 0; op < TASK_OPS; op++) {
 		if (options->ops >> op & 1)

@@ -60,7 +60,7 @@ static void check_request(const Monad__TaskRequest *request)
 	     options.duration_ns <= TASK_MAX_DURATION_NS);
 	MUST(options.max_events && options.max_events <= TASK_MAX_EVENTS);
 	MUST(options.sample_rate && options.sample_rate <= TASK_MAX_SAMPLE_RATE);
-	MUST(options.nr_pids <= MONAD_TASK_PIDS && !options.nr_devs && options.slow_ns);
+	MUST(options.pids.nr <= MONAD_TASK_PIDS && !options.nr_devs && options.slow_ns);
 	for (unsigned int op = 0; op < TASK_OPS; op++)
 		MUST(!(options.ops >> op & 1) ||
 		     task_op_by_name(options.kind, task_op_name(options.kind, op)) == (int)op);

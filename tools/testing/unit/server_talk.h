@@ -114,6 +114,10 @@ static int say(const struct server_job *job, const char *what, uint64_t events)
 			break;
 		}
 	}
+	/* (Programs to be detached, a client that reads slowly.) */
+	if (!strcmp(what, "slow"))
+		for (int i = 0; i < 15; i++)
+			nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
 	status = end_task(output, interrupted ? "interrupt" : why, n);
 	task_answer_free(answer);
 	return status;

@@ -37,6 +37,15 @@ static void test_good(void)
 	ends(&answer, MONAD__STATUS__STATUS_CANCELLED, "it was cancelled");
 	free_response(answer.final);
 
+	ask(&talk, "e", "slow", 60000);
+	poll(NULL, 0, 100);
+	cancel(&talk, "e");
+	poll(NULL, 0, 500);
+	cancel(&talk, "e");
+	answer = finish(&talk, "e");
+	ends(&answer, MONAD__STATUS__STATUS_CANCELLED, "it was cancelled");
+	free_response(answer.final);
+
 	ask(&talk, "d", "30", 300);
 	shutdown(talk.fd, SHUT_WR);
 	answer = finish(&talk, "d");

@@ -49,7 +49,7 @@ static void test_defaults(void)
 	eq_u64(options.max_events, TASK_EVENTS, "max_events");
 	eq_u64(options.sample_rate, 1, "sample_rate");
 	eq_u64(options.slow_ns, TASK_SLOW_NS, "slow");
-	eq_u64(options.ops | options.nr_devs | options.nr_pids, 0, "no filter");
+	eq_u64(options.ops | options.nr_devs | options.pids.nr, 0, "no filter");
 	eq_int(options.kind, TASK_FSYNC, "kind");
 	begin();
 	for (enum task_kind kind = 0; kind < TASK_KINDS; kind++) {
@@ -75,8 +75,8 @@ static void test_filter(void)
 	filter.min_latency_ns = 77;
 	ok(check(), "a filter: %s", why);
 	eq_u64(options.ops, 1 << MONAD_STORAGE_CALL_FSYNC | 1 << MONAD_STORAGE_CALL_MSYNC, "ops");
-	eq_u64(options.nr_pids, 2, "two processes");
-	eq_u64(options.pids[1], INT32_MAX, "the second one");
+	eq_u64(options.pids.nr, 2, "two processes");
+	eq_u64(options.pids.pids[1], INT32_MAX, "the second one");
 	eq_u64(options.min_latency_ns, 77, "least latency");
 	eq_u64(options.slow_ns, 77, "which is what is slow");
 	eq_u64(options.nr_devs, 0, "disks are looked for later");
@@ -231,8 +231,7 @@ static void test_round_trip(void)
 		.min_latency_ns = 5000,
 		.devs = { 8 << 20 | 16, 0xfffU << 20 | 0xfffff },
 		.nr_devs = 2,
-		.pids = { 42 },
-		.nr_pids = 1,
+		.pids = { { 42 }, 1 },
 		.ops = 1 << MONAD_STORAGE_OP_WRITE | 1 << MONAD_STORAGE_OP_ZONE_RESET_ALL,
 	};
 	Monad__TaskRequest *made = task_request_new(&asked, "7");
@@ -245,7 +244,7 @@ static void test_round_trip(void)
 	eq_u64(options.sample_rate, asked.sample_rate, "sample_rate");
 	eq_u64(options.min_latency_ns, asked.min_latency_ns, "least latency");
 	eq_u64(options.ops, asked.ops, "operations");
-	eq_u64(options.pids[0], 42, "processes");
+	eq_u64(options.pids.pids[0], 42, "processes");
 	eq_u64(made->storage->n_devices, 2, "disks");
 	eq_str(made->storage->devices[0], "8:16", "by number");
 	eq_str(made->storage->devices[1], "4095:1048575", "the last there can be");

@@ -34,6 +34,9 @@ is "$(monad-storage inflight --json -d "$disk" | jq '[.inflight[] |
 	select(.state == "issued")] | length')" \
 	"$(awk '{ print $1 + $2 }' "/sys/block/$disk/inflight")" \
 	"as many as /sys/block/$disk/inflight has"
+is "$(monad-storage inflight -p $$ -p $pid | grep -c " $pid dd$")" 1 "with its process asked for"
+is "$(monad-storage inflight -p $$)" \
+	"nothing of what was asked for is under way; 1 other is" "with another, it is not"
 is "$(monad-storage inflight --min-age 1h)" \
 	"nothing of what was asked for is under way; 1 other is" "not for an hour, though"
 is "$(monad-storage inflight --json -o write | jq -c '[.inflight, .not_asked_for]')" "[[],1]" \

@@ -101,6 +101,15 @@ says "storage.operations\[0\] is 'fsync': vfs-latency has read, write" \
 says "storage.devices\[0\] is '/etc/shadow': " request x vfs-latency 1000 device=/etc/shadow await 1
 says "storage.devices\[0\] is '/dev/../etc': " request x vfs-latency 1000 device=/dev/../etc await 1
 says "storage.devices\[0\] is '': " request x vfs-latency 1000 device= await 1
+# Anybody can make links there, and is not to learn from them what there is elsewhere.
+mkdir -m 777 /dev/shm/anybody
+ln -s /root/tests/lib.sh /dev/shm/anybody/file
+ln -s /root/no_such /dev/shm/anybody/nothing
+ln -s /dev/null /dev/shm/anybody/device
+for name in file nothing device; do
+	says "there is no disk shm/anybody/$name" \
+		request x vfs-latency 1000 device=shm/anybody/$name await 1
+done
 says 'there is no disk no_such' request x vfs-latency 1000 device=no_such await 1
 says "'null' is no block device" request x vfs-latency 1000 device=null await 1
 many=

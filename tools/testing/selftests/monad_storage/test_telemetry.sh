@@ -241,7 +241,7 @@ is "$(grep -c 'no I/O is an event for being slow: say what is' $work/message)" 1
 is "$(grep -c "json $lines: sent [0-9]* batches with 0 events and [0-9]* metrics, 0 dropped$" \
 	$work/message)" 1 "which it says at its end"
 rm -f $lines
-export_a_while --json $lines --interval 200ms --metrics 1s
+export_a_while --json-lines $lines --interval 200ms --metrics 1s
 at_least "$(wc -l <$lines)" 4 "--metrics 1s: there are lines"
 at_least $(($(wc -l <$lines) / 5 + 2)) "$(jq -c 'select(.metrics)' $lines | wc -l)" \
 	"of which one in five has metrics"
