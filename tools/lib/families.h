@@ -29,6 +29,7 @@ struct sample {
 	uint64_t value;    /* of a histogram: how many values were observed ... */
 	uint64_t sum;      /* ... their sum ... */
 	uint64_t *buckets; /* ... and how many of them were not above each bound */
+	uint64_t id; /* where things follow each other under the same labels: of which this is */
 };
 
 struct family {

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,13 @@ const char *stream_parse_address(const char *text, struct stream_address *addres
  * Looking up names
  */
 
-/* What is looked up, kept apart so that a name server that does not answer keeps nobody. */
+/*
+ * What is looked up, kept apart so that a name server that does not answer keeps nobody. What
+ * was not answered in time cannot be taken back: it is kept for the next one who asks for the
+ * same, so that there is one of each at most.
+ */
 struct lookup {
+	struct lookup *next; /* that nobody waits for */
 	struct gaicb request;
 	struct addrinfo hints;
 	char host[256];
@@ -101,29 +107,72 @@ static void free_lookup(struct lookup *lookup)
 	free(lookup);
 }
 
-/* The addresses in @found, whose lookup is @lookup then; or -errno. */
-static int look_up(const struct stream_address *address, const struct framing_deadline *deadline,
-		   struct lookup **found, char *why, size_t why_size)
-{
-	struct lookup *lookup = calloc(1, sizeof(*lookup));
-	struct gaicb *list[] = { lookup ? &lookup->request : NULL };
-	int err;
+static pthread_mutex_t unanswered_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lookup *unanswered;
 
-	if (!lookup) {
-		snprintf(why, why_size, "no memory");
-		return -ENOMEM;
+static void keep_unanswered(struct lookup *lookup)
+{
+	pthread_mutex_lock(&unanswered_lock);
+	lookup->next = unanswered;
+	unanswered = lookup;
+	pthread_mutex_unlock(&unanswered_lock);
+}
+
+/* The one of that address, or NULL. Others that have been answered since are of no use. */
+static struct lookup *take_unanswered(const struct stream_address *address)
+{
+	struct lookup **at = &unanswered, *lookup, *found = NULL;
+
+	pthread_mutex_lock(&unanswered_lock);
+	while ((lookup = *at)) {
+		if (!found && !strcmp(lookup->host, address->host) &&
+		    !strcmp(lookup->port, address->port)) {
+			*at = lookup->next;
+			found = lookup;
+		} else if (gai_error(&lookup->request) != EAI_INPROGRESS) {
+			*at = lookup->next;
+			free_lookup(lookup);
+		} else {
+			at = &lookup->next;
+		}
 	}
+	pthread_mutex_unlock(&unanswered_lock);
+	return found;
+}
+
+/* 0 or an error of getaddrinfo(). */
+static int begin_lookup(struct lookup *lookup, const struct stream_address *address)
+{
+	struct gaicb *list[] = { &lookup->request };
+
 	memcpy(lookup->host, address->host, sizeof(lookup->host));
 	memcpy(lookup->port, address->port, sizeof(lookup->port));
 	lookup->hints.ai_socktype = SOCK_STREAM;
 	lookup->request.ar_name = lookup->host;
 	lookup->request.ar_service = lookup->port;
 	lookup->request.ar_request = &lookup->hints;
-	err = getaddrinfo_a(GAI_NOWAIT, list, 1, NULL);
+	return getaddrinfo_a(GAI_NOWAIT, list, 1, NULL);
+}
+
+/* The addresses in @found, whose lookup is @lookup then; or -errno. */
+static int look_up(const struct stream_address *address, const struct framing_deadline *deadline,
+		   struct lookup **found, char *why, size_t why_size)
+{
+	struct lookup *lookup = take_unanswered(address);
+	int err = 0;
+
+	if (!lookup) {
+		lookup = calloc(1, sizeof(*lookup));
+		if (!lookup) {
+			snprintf(why, why_size, "no memory");
+			return -ENOMEM;
+		}
+		err = begin_lookup(lookup, address);
+	}
 	if (!err) {
 		err = wait_for_lookup(lookup, deadline);
 		if (err && gai_cancel(&lookup->request) == EAI_NOTCANCELED) {
-			/* It is being worked on, and stays for as long as that takes: for good. */
+			keep_unanswered(lookup);
 			snprintf(why, why_size, "looking up %s takes too long", address->host);
 			return err;
 		}

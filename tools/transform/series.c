@@ -20,34 +20,63 @@ static void set_restarted(struct series_entry *entry, const struct series_table 
 			  uint64_t time_ns)
 {
 	entry->restarted = true;
-	if (entry->since_ns <= before->time_ns || entry->since_ns >= time_ns)
+	if (entry->since_ns < before->time_ns || entry->since_ns >= time_ns)
 		return;
 	entry->delta = entry->value;
 	entry->window_ns = time_ns - entry->since_ns;
 }
 
+/* What is not there was not, then. */
+static bool was_looked_for(const struct series_entry *entry, const struct series_table *before)
+{
+	const struct series_labels none = {};
+
+	return !before->left_out && series_find(before, entry->family->name, &none);
+}
+
 static void set_delta(struct series_entry *entry, const struct series_table *before,
 		      uint64_t time_ns)
 {
-	const struct series_labels none = {};
 	const struct series_entry *then = series_find_same(before, entry);
 	uint64_t value = then ? then->value : 0;
 
-	if (time_ns <= before->time_ns)
-		return;
 	if (then ? then->since_ns != entry->since_ns : entry->since_ns > before->time_ns) {
 		set_restarted(entry, before, time_ns);
 		return;
 	}
 	/* One that is new began at 0, if it would have been seen; the family was looked for. */
-	if (!then && (before->left_out || !series_find(before, entry->family->name, &none)))
+	if (!then && !was_looked_for(entry, before))
 		return;
 	/* It cannot be known what happened. */
 	if (entry->value < value)
 		return;
+	entry->added = entry->value - value;
+	entry->added -= entry->moved < entry->added ? entry->moved : entry->added;
+	/* The clock was set back. */
+	if (time_ns <= before->time_ns)
+		return;
 	entry->window_ns = time_ns - before->time_ns;
-	entry->delta = entry->value - value;
-	entry->delta -= entry->moved < entry->delta ? entry->moved : entry->delta;
+	entry->delta = entry->added;
+}
+
+/* A cgroup may be made again, under the same path. */
+static bool is_same(const struct series_entry *entry, const struct series_entry *then)
+{
+	return entry && then && entry->id == then->id;
+}
+
+/* What follows others under the same labels began since the last time, if it was not there. */
+static void note_since(struct series_entry *entry, const struct series_table *before)
+{
+	const struct series_entry *then = series_find_same(before, entry);
+	uint64_t since_ns = before->time_ns;
+
+	if (!entry->id || (!then && !was_looked_for(entry, before)))
+		return;
+	if (is_same(entry, then))
+		since_ns = then->since_ns;
+	if (since_ns > entry->since_ns)
+		entry->since_ns = since_ns;
 }
 
 /* What a cgroup had when it was there last is no addition to what the removed ones had. */
@@ -61,7 +90,7 @@ static void note_moved(struct series_table *now, const struct series_table *befo
 
 		series_labels_of_entry(&labels, then);
 		cgroup = series_label(&labels, "cgroup");
-		if (!cgroup || series_find_same(now, then))
+		if (!cgroup || is_same(series_find_same(now, then), then))
 			continue;
 		*cgroup = SERIES_REMOVED;
 		to = series_find(now, then->key, &labels);
@@ -78,8 +107,10 @@ static void set_deltas(struct series *series)
 		return;
 	note_moved(now, series->before);
 	for (size_t i = 0; i < now->nr; i++) {
-		if (has_delta(now->entries[i].family))
-			set_delta(&now->entries[i], series->before, now->time_ns);
+		if (!has_delta(now->entries[i].family))
+			continue;
+		note_since(&now->entries[i], series->before);
+		set_delta(&now->entries[i], series->before, now->time_ns);
 	}
 }
 
@@ -208,10 +239,10 @@ static bool fold(struct series *series, const struct series_entry *entry)
 	if (!other)
 		return full;
 	if (!other->sampled)
-		begin_other(series, other, entry->since_ns);
+		begin_other(series, other, entry->family_since_ns);
 	/* The first time, all there is has been added. */
 	if (has_delta(entry->family) && series->before && !entry->restarted)
-		other->value += entry->delta;
+		other->value += entry->added;
 	else
 		other->value += entry->value;
 	other->delta += entry->delta;
@@ -248,6 +279,12 @@ static bool fold_cgroups(struct series *series)
  * All of it
  */
 
+static void set_since(struct series_entry *entry, uint64_t since_ns)
+{
+	entry->since_ns = since_ns;
+	entry->family_since_ns = since_ns;
+}
+
 static bool take_family(struct series_table *now, const struct family *family, uint64_t since_ns)
 {
 	struct series_labels labels = {};
@@ -259,7 +296,7 @@ static bool take_family(struct series_table *now, const struct family *family, u
 	if (!entry && !full)
 		return false;
 	if (entry)
-		entry->since_ns = since_ns;
+		set_since(entry, since_ns);
 	for (size_t i = 0; i < family->nr_samples; i++) {
 		series_labels_of_sample(&labels, &family->samples[i]);
 		entry = series_get(now, family, &labels, &full);
@@ -271,7 +308,7 @@ static bool take_family(struct series_table *now, const struct family *family, u
 			now->left_out++;
 			continue;
 		}
-		entry->since_ns = since_ns;
+		set_since(entry, since_ns);
 		series_add(entry, &family->samples[i]);
 	}
 	return true;

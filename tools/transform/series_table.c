@@ -229,6 +229,7 @@ void series_add(struct series_entry *entry, const struct sample *sample)
 	const struct family *family = entry->family;
 
 	entry->sampled = true;
+	entry->id = sample->id;
 	if (family->merge == FAMILY_LARGEST && family->type != FAMILY_HISTOGRAM) {
 		if (sample->value > entry->value)
 			entry->value = sample->value;

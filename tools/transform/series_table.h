@@ -26,11 +26,14 @@ struct series_entry {
 	size_t key_size;
 	uint64_t hash;
 	const struct family *family; /* as long as that is there */
-	uint64_t since_ns;
-	uint64_t value; /* as in struct sample */
+	uint64_t family_since_ns;
+	uint64_t since_ns; /* or later: what it is of came after others with these labels */
+	uint64_t id; /* as in struct sample */
+	uint64_t value; /* likewise */
 	uint64_t sum;
 	uint64_t *buckets;
-	/* What was added, in which time; 0: that is not known. */
+	uint64_t added; /* since the last time, if it is the same; 0 if that is not known */
+	/* The same, if it is known in which time; or 0. */
 	uint64_t delta;
 	uint64_t window_ns;
 	uint64_t moved; /* into this one, of others that are no more */

@@ -287,6 +287,7 @@ static void test_text(void)
 struct had {
 	const char *cgroup;
 	uint64_t reads, writes;
+	uint64_t id;
 };
 
 static Monad__TelemetryBatch *have(struct transformer *t, const struct had *had, uint64_t since_ns,
@@ -300,9 +301,9 @@ static Monad__TelemetryBatch *have(struct transformer *t, const struct had *had,
 	add_family(&families, FAMILY_COUNTER, "cgroup_bytes");
 	for (; had->cgroup; had++) {
 		families_sample(&families, had->reads, 2, "cgroup", had->cgroup, "operation",
-				"read");
+				"read")->id = had->id;
 		families_sample(&families, had->writes, 2, "cgroup", had->cgroup, "operation",
-				"write");
+				"write")->id = had->id;
 	}
 	add_family(&families, FAMILY_COUNTER, "behind");
 	families_sample(&families, 1, 0);
@@ -326,12 +327,13 @@ static const Monad__MetricWrapper *of(const Monad__TelemetryBatch *batch, const 
 static void test_cgroups(void)
 {
 	struct transformer *t = new_transformer(&config, NULL);
-	const struct had first[] = { { "/a", 100, 0 }, { "/b", 50, 0 }, { "/c", 20, 9 },
-				     { "/d", 10, 1 }, {} };
-	const struct had second[] = { { "/a", 110, 0 }, { "/b", 52, 0 }, { "/c", 220, 10 },
-				      { "/d", 11, 1 }, { "/e", 5, 0 }, {} };
-	const struct had third[] = { { "/a", 1110, 0 }, { "/b", 1052, 0 }, { "/c", 223, 10 },
-				     { "/d", 11, 1 }, { "/e", 5, 0 }, {} };
+	const struct had first[] = { { "/a", 100, 0, 0 }, { "/b", 50, 0, 0 }, { "/c", 20, 9, 0 },
+				     { "/d", 10, 1, 0 }, {} };
+	const struct had second[] = { { "/a", 110, 0, 0 }, { "/b", 52, 0, 0 }, { "/c", 220, 10, 0 },
+				      { "/d", 11, 1, 0 }, { "/e", 5, 0, 0 }, {} };
+	const struct had third[] = { { "/a", 1110, 0, 0 }, { "/b", 1052, 0, 0 },
+				     { "/c", 223, 10, 0 },
+				     { "/d", 11, 1, 0 }, { "/e", 5, 0, 0 }, {} };
 	Monad__TelemetryBatch *batch;
 
 	batch = have(t, first, 5, 0);
@@ -366,8 +368,9 @@ static void test_cgroups(void)
 static void test_others_come(void)
 {
 	struct transformer *t = new_transformer(&config, NULL);
-	const struct had first[] = { { "/a", 100, 0 }, { "/b", 50, 0 }, {} };
-	const struct had second[] = { { "/a", 100, 0 }, { "/b", 51, 0 }, { "/c", 200, 0 }, {} };
+	const struct had first[] = { { "/a", 100, 0, 0 }, { "/b", 50, 0, 0 }, {} };
+	const struct had second[] = { { "/a", 100, 0, 0 }, { "/b", 51, 0, 0 },
+				      { "/c", 200, 0, 0 }, {} };
 	Monad__TelemetryBatch *batch;
 
 	batch = have(t, first, 5, 0);
@@ -384,11 +387,12 @@ static void test_others_come(void)
 static void test_removed(void)
 {
 	struct transformer *t = new_transformer(&config, NULL);
-	const struct had first[] = { { "(removed)", 1000, 7 }, { "/a", 500, 0 }, { "/b", 400, 0 },
+	const struct had first[] = { { "(removed)", 1000, 7, 0 }, { "/a", 500, 0, 0 },
+				     { "/b", 400, 0, 0 },
 				     {} };
-	const struct had second[] = { { "(removed)", 1903, 7 }, {} };
-	const struct had third[] = { { "(removed)", 1904, 7 }, { "/x", 3, 1 }, {} };
-	const struct had fourth[] = { { "(removed)", 1900, 7 }, {} };
+	const struct had second[] = { { "(removed)", 1903, 7, 0 }, {} };
+	const struct had third[] = { { "(removed)", 1904, 7, 0 }, { "/x", 3, 1, 0 }, {} };
+	const struct had fourth[] = { { "(removed)", 1900, 7, 0 }, {} };
 	Monad__TelemetryBatch *batch;
 
 	transform_batch_free(have(t, first, 5, 0));
@@ -405,11 +409,75 @@ static void test_removed(void)
 	transformer_free(t);
 }
 
+/* One that is removed and made again, under the same path, within a window. */
+static void test_made_again(void)
+{
+	struct transformer *t = new_transformer(&config, NULL);
+	const struct had first[] = { { "(removed)", 1, 0, 0 }, { "/web", 1000, 0, 7 }, {} };
+	const struct had second[] = { { "(removed)", 1001, 0, 0 }, { "/web", 300, 0, 8 }, {} };
+	const struct had third[] = { { "(removed)", 1001, 0, 0 }, { "/web", 310, 0, 8 }, {} };
+	const struct had fourth[] = { { "(removed)", 1311, 0, 0 }, { "/web", 5000, 0, 9 }, {} };
+	const struct had fifth[] = { { "(removed)", 6311, 0, 0 }, {} };
+	const struct had sixth[] = { { "(removed)", 6311, 0, 0 }, { "/web", 20, 0, 10 }, {} };
+	const Monad__MetricWrapper *m;
+	Monad__TelemetryBatch *batch;
+
+	transform_batch_free(have(t, first, 5, 0));
+	batch = have(t, second, 5, 10);
+	m = of(batch, "/web", "read");
+	eq(m, 300, 300, 10 * SECOND, "made again: it did all it has");
+	ok(m && m->start_ns == NOW, "since it may have been there");
+	eq(of(batch, "(removed)", "read"), 1001, 0, 10 * SECOND, "what the first one had is not");
+	transform_batch_free(batch);
+	batch = have(t, third, 5, 20);
+	m = of(batch, "/web", "read");
+	eq(m, 310, 10, 10 * SECOND, "then it goes on");
+	ok(m && m->start_ns == NOW, "since the same time");
+	transform_batch_free(batch);
+	batch = have(t, fourth, 5, 30);
+	eq(of(batch, "/web", "read"), 5000, 5000, 10 * SECOND, "a third one, which has more");
+	eq(of(batch, "(removed)", "read"), 1311, 0, 10 * SECOND, "no news, again");
+	transform_batch_free(batch);
+	transform_batch_free(have(t, fifth, 5, 40));
+	batch = have(t, sixth, 5, 50);
+	m = of(batch, "/web", "read");
+	eq(m, 20, 20, 10 * SECOND, "made again after a while");
+	ok(m && m->start_ns == NOW + 40 * SECOND, "it is another one, too");
+	transform_batch_free(batch);
+	transformer_free(t);
+}
+
+/* The same among the others, and a clock that is set back. */
+static void test_others_made_again(void)
+{
+	const struct transform_config none = { .per_kind = 1, .per_window = 1, .cgroups = 0,
+					       .metrics_every = 1 };
+	const struct had first[] = { { "/a", 100, 0, 7 }, {} };
+	const struct had second[] = { { "/a", 50, 0, 8 }, {} };
+	const struct had third[] = { { "/a", 550, 0, 8 }, {} };
+	const struct had fourth[] = { { "/a", 560, 0, 8 }, {} };
+	struct transformer *t = new_transformer(&none, NULL);
+	Monad__TelemetryBatch *batch;
+
+	transform_batch_free(have(t, first, 5, 0));
+	batch = have(t, second, 5, 20);
+	eq(of(batch, "other", "read"), 150, 50, 20 * SECOND, "others have what both did");
+	ok(of(batch, "other", "read")->start_ns == 5, "since the same time");
+	transform_batch_free(batch);
+	batch = have(t, third, 5, 15);
+	eq(of(batch, "other", "read"), 650, 0, 0, "the clock was set back: nothing is left out");
+	transform_batch_free(batch);
+	batch = have(t, fourth, 5, 25);
+	eq(of(batch, "other", "read"), 660, 10, 10 * SECOND, "and they go on");
+	transform_batch_free(batch);
+	transformer_free(t);
+}
+
 static void test_all_cgroups_are_others(void)
 {
 	const struct transform_config none = { .per_kind = 1, .per_window = 1, .cgroups = 0,
 					       .metrics_every = 1 };
-	const struct had had[] = { { "/a", 100, 0 }, { "/b", 50, 1 }, {} };
+	const struct had had[] = { { "/a", 100, 0, 0 }, { "/b", 50, 1, 0 }, {} };
 	struct transformer *t = new_transformer(&none, NULL);
 	Monad__TelemetryBatch *batch = have(t, had, 5, 0);
 
@@ -596,6 +664,8 @@ int main(void)
 	test_cgroups();
 	test_others_come();
 	test_removed();
+	test_made_again();
+	test_others_made_again();
 	test_all_cgroups_are_others();
 	test_every_increase_once();
 	test_too_many();
