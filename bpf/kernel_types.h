@@ -93,6 +93,11 @@ struct request_queue {
 
 struct request;
 
+/* atomic_t */
+struct counter {
+	int counter;
+};
+
 struct blk_flush_queue {
 	struct request *flush_rq;
 };
@@ -116,6 +121,7 @@ struct request {
 	struct bio *bio;
 	u64 start_time_ns;
 	enum mq_rq_state state;
+	struct counter ref; /* 0: it is free */
 	unsigned long deadline; /* jiffies */
 };
 

@@ -362,10 +362,10 @@ __noinline int forget_waiting(u64 key)
 	return 0;
 }
 
-/* As rq_bio_key(), of the bio that @piece was split off from: no pointer leads there. */
-static __always_inline u64 rq_parent_key(struct bio *piece)
+/* The key of the bio that @piece was split off from: no pointer leads there. */
+static __always_inline u64 parent_key(struct bio *piece)
 {
-	return key_of_address((u64)piece->bi_private) | 1;
+	return key_of_address((u64)piece->bi_private);
 }
 
 /* When all programs were attached, CLOCK_MONOTONIC; set after that by the loader. */
@@ -386,6 +386,32 @@ static __always_inline void count_orphan(u64 began, u64 now)
 	count(before ? MONAD_STORAGE_BEGUN_BEFORE : MONAD_STORAGE_ORPHANS);
 }
 
+/*
+ * Room for one that is not known, which takes too much of the stack. A program does not interrupt
+ * itself: each of those that need it has its own.
+ */
+enum orphan {
+	ORPHAN_RQ,
+	ORPHAN_BIO,
+	ORPHANS,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, ORPHANS);
+	__type(key, u32);
+	__type(value, struct monad_storage_io);
+} orphans SEC(".maps");
+
+static __always_inline struct monad_storage_io *new_orphan(u32 which)
+{
+	struct monad_storage_io *io = bpf_map_lookup_elem(&orphans, &which);
+
+	if (io)
+		*io = (struct monad_storage_io){};
+	return io;
+}
+
 static __always_inline bool is_piece(struct bio *bio)
 {
 	return bio_chain_endio && (u64)bio->bi_end_io == bio_chain_endio;
@@ -404,20 +430,48 @@ static __always_inline void take_over(struct monad_storage_io *io,
 	__builtin_memcpy(io->comm, from->comm, sizeof(io->comm));
 }
 
+/*
+ * A bio of a device above was handed down as it was, and with it what was split off: it ends when
+ * all of that has. @key is that of a bio which is such a one itself, or a part of the one with the
+ * key @parent. Each part is noted once: it may be given a request again, when its path has failed.
+ * The key of what is known of the whole, or 0. Not static, as forget_waiting().
+ */
+__noinline u64 note_part(u64 key, u64 parent)
+{
+	struct monad_storage_io *whole, *part;
+	struct place p;
+
+	if (find_bio(key, &p))
+		return key;
+	whole = find_bio(parent, &p);
+	if (!whole)
+		return 0;
+	part = keep(&bio_keys, &inflight_bios, PART_KEY(key), &p);
+	if (!part || p.found)
+		return parent;
+	*part = (struct monad_storage_io){};
+	part->start_ns = bpf_ktime_get_ns();
+	__sync_fetch_and_add(&whole->parts, 1);
+	return parent;
+}
+
 /* What is known of @bio, which has a request now, by another one than itself. */
 static __always_inline bool take_over_other(struct monad_storage_io *io, struct bio *bio)
 {
 	struct monad_storage_io *from;
+	u64 key = object_key(bio);
 	struct place p;
 
 	if (is_piece(bio)) {
-		from = find_bio(rq_parent_key(bio), &p);
-		if (from)
+		from = find_bio(parent_key(bio) | 1, &p);
+		if (from) {
 			take_over(io, from);
-		return from;
+			return true;
+		}
+		key = note_part(key, parent_key(bio));
 	}
 	/* The driver of another device has handed it down, as it was (nvme multipath). */
-	from = find_bio(object_key(bio), &p);
+	from = key ? find_bio(key, &p) : NULL;
 	if (!from)
 		return false;
 	take_over(io, from);

@@ -14,7 +14,8 @@
 #include "storage_unseen.bpf.h"
 
 /* What the device will know as a request. */
-static __always_inline void wait_for_request(void *ctx, struct bio *bio, u32 dev)
+static __always_inline void wait_for_request(void *ctx, struct bio *bio, struct gendisk *disk,
+					     u32 dev)
 {
 	struct monad_storage_io *io;
 	struct place p;
@@ -22,6 +23,9 @@ static __always_inline void wait_for_request(void *ctx, struct bio *bio, u32 dev
 	io = keep_waiting(bio, &p);
 	if (!io)
 		return;
+	/* It had a request that was known by it: an fsync's, without block_io_start. */
+	if (p.found && io->state == MONAD_STORAGE_STATE_QUEUED && is_fsync(io))
+		end_unseen(io, address_of(disk), MONAD_STORAGE_RQ_COMPLETE);
 	*io = (struct monad_storage_io){};
 	io->state = MONAD_STORAGE_STATE_WAITING;
 	io->dev = dev;
@@ -47,7 +51,7 @@ int BPF_PROG(storage_bio_queue, struct bio *bio)
 	if (!wanted(dev, disk))
 		return 0;
 	if (!disk->fops->submit_bio) {
-		wait_for_request(ctx, bio, dev);
+		wait_for_request(ctx, bio, disk, dev);
 		return 0;
 	}
 	io = keep_bio(object_key(bio), &p);
@@ -60,6 +64,7 @@ int BPF_PROG(storage_bio_queue, struct bio *bio)
 	io->dev = dev;
 	io->start_ns = bpf_ktime_get_ns();
 	io->gendisk = (u64)disk;
+	io->parts = 1;
 	io->op = op_from(opf);
 	io->bytes = bio->bi_iter.bi_size;
 	/* an fsync: submitted as a write without data */
@@ -77,18 +82,54 @@ int BPF_PROG(storage_bio_queue, struct bio *bio)
 	return 0;
 }
 
+/*
+ * The bio at @address, a part of the one with the key @parent, has ended without a request. Had
+ * it one before, it is noted as a part; if not, it is one all the same, if it failed.
+ */
+__noinline int end_part(u64 address, u64 parent, u32 error)
+{
+	struct monad_storage_io *io;
+	struct place p;
+
+	io = error ? find_bio(parent, &p) : NULL;
+	if (io && !io->error)
+		io->error = error;
+	return end_handed_down(address, error);
+}
+
+static __always_inline bool is_waiting(struct bio *bio)
+{
+	struct place p;
+
+	return find_bio(rq_bio_key(bio), &p);
+}
+
 /* It became part of a request that there is already. */
+static __always_inline void merge_bio(struct bio *bio)
+{
+	struct gendisk *disk = bio->bi_bdev->bd_disk;
+	u32 dev = disk_dev(disk);
+
+	if (!wanted(dev, disk))
+		return;
+	if (is_piece(bio))
+		note_part(object_key(bio), parent_key(bio));
+	forget_waiting(rq_bio_key(bio));
+	count(MONAD_STORAGE_BIO_MERGED);
+	measure_merge(dev, op_from(bio->bi_opf), disk);
+}
+
 SEC("tp_btf/block_bio_backmerge")
 int BPF_PROG(storage_bio_backmerge, struct bio *bio)
 {
-	forget_waiting(rq_bio_key(bio));
+	merge_bio(bio);
 	return 0;
 }
 
 SEC("tp_btf/block_bio_frontmerge")
 int BPF_PROG(storage_bio_frontmerge, struct bio *bio)
 {
-	forget_waiting(rq_bio_key(bio));
+	merge_bio(bio);
 	return 0;
 }
 
@@ -99,7 +140,7 @@ int BPF_PROG(storage_bio_frontmerge, struct bio *bio)
 static __always_inline void end_without_request(struct bio *bio, struct gendisk *disk, u32 error,
 						u64 now)
 {
-	struct monad_storage_io unknown = {}, *io;
+	struct monad_storage_io *io;
 	struct io_times t = {};
 	struct place p;
 	bool known;
@@ -110,11 +151,13 @@ static __always_inline void end_without_request(struct bio *bio, struct gendisk 
 		count(MONAD_STORAGE_GIVEN_UP);
 	if (error && error != EAGAIN) {
 		if (!io) {
-			unknown.dev = disk_dev(disk);
-			unknown.op = op_from(bio->bi_opf);
-			unknown.sector = sector_from(bio->bi_iter.bi_sector, unknown.op);
-			unknown.cgroup_id = bio_cgroup_id(bio);
-			io = &unknown;
+			io = new_orphan(ORPHAN_BIO);
+			if (!io)
+				return;
+			io->dev = disk_dev(disk);
+			io->op = op_from(bio->bi_opf);
+			io->sector = sector_from(bio->bi_iter.bi_sector, io->op);
+			io->cgroup_id = bio_cgroup_id(bio);
 		}
 		barrier_var(io);
 		io->flags |= flags_from(bio->bi_opf, io->op);
@@ -133,21 +176,31 @@ SEC("tp_btf/block_bio_complete")
 int BPF_PROG(storage_bio_complete, struct request_queue *q, struct bio *bio)
 {
 	u64 now = bpf_ktime_get_ns();
-	/* That of the bio is another one when its driver has handed it on. */
 	struct gendisk *disk = q->disk;
-	struct monad_storage_io orphan = {}, *io;
+	struct monad_storage_io *io;
 	u32 error = errno_of[bio->bi_status & 31];
 	struct io_times t = {};
 	struct place p;
 	bool known;
+	u32 dev;
 
+	/* Handed down, and told of by its driver: it ends with its request. */
+	if (disk != bio->bi_bdev->bd_disk)
+		return 0;
 	io = find_bio(object_key(bio), &p);
 	known = io;
+	if (io && error == EAGAIN && io->flags & MONAD_STORAGE_F_NOWAIT) {
+		count(MONAD_STORAGE_GIVEN_UP);
+		release_io(io, &p);
+		return 0;
+	}
 	if (!io) {
-		orphan.dev = disk_dev(disk);
-		if (!wanted(orphan.dev, disk))
+		if (is_piece(bio))
+			end_part(address_of(bio), parent_key(bio), error);
+		dev = disk_dev(disk);
+		if (!wanted(dev, disk))
 			return 0;
-		if (is_piece(bio)) {
+		if (is_piece(bio) && !is_waiting(bio)) {
 			count(MONAD_STORAGE_BIO_PARTS);
 			return 0;
 		}
@@ -155,18 +208,20 @@ int BPF_PROG(storage_bio_complete, struct request_queue *q, struct bio *bio)
 			end_without_request(bio, disk, error, now);
 			return 0;
 		}
-		orphan.op = op_from(bio->bi_opf);
-		orphan.flags = flags_from(bio->bi_opf, orphan.op) | MONAD_STORAGE_F_ORPHAN;
-		orphan.sector = MONAD_STORAGE_NO_SECTOR;
-		orphan.cgroup_id = bio_cgroup_id(bio);
+		io = new_orphan(ORPHAN_BIO);
+		if (!io)
+			return 0;
+		io->dev = dev;
+		io->op = op_from(bio->bi_opf);
+		io->flags = flags_from(bio->bi_opf, io->op) | MONAD_STORAGE_F_ORPHAN;
+		io->sector = MONAD_STORAGE_NO_SECTOR;
+		io->cgroup_id = bio_cgroup_id(bio);
 		count_orphan(0, now);
-		io = &orphan;
 	}
 	barrier_var(io);
 	end_of_bio(io, error, now, &t);
 	measure_device(io, &t, find_series(io->dev, io->op, disk));
-	/* One that was handed down its cgroup has paid for there. */
-	if (disk == bio->bi_bdev->bd_disk && !is_on_top(disk))
+	if (!is_on_top(disk))
 		measure_cgroup(io, &t);
 	write_complete(MONAD_STORAGE_BIO_COMPLETE, io, &t, disk);
 	if (known)

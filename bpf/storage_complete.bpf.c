@@ -15,6 +15,7 @@
 #include "storage.bpf.h"
 #include "storage_bio.bpf.h"
 #include "storage_metrics.bpf.h"
+#include "storage_unseen.bpf.h"
 
 /* A caller's request without data is done: when was its flush? */
 static __always_inline void flush_times(struct request *rq, struct monad_storage_io *io)
@@ -54,35 +55,59 @@ static __always_inline void note_flush(struct request *rq, const struct monad_st
 	flush->end_ns = now;
 }
 
-static __always_inline void init_orphan(struct monad_storage_io *io, struct request *rq, u32 op)
+/*
+ * Whether the request with @key, which has no bytes left and its first bio at @bio, has ended
+ * before: dm-multipath ends its requests with their data and then once more, when the clone is
+ * given back. What else has neither bytes nor bios has an operation that says so. @gendisk: the
+ * address of the disk. Not static, as forget_waiting().
+ */
+__noinline int was_over(u64 key, u64 bio, u32 opf, u64 gendisk)
 {
+	struct monad_storage_io *io;
+	u32 op = op_from(opf);
+	struct place p;
+
+	if (bio || op == MONAD_STORAGE_OP_FLUSH || op == MONAD_STORAGE_OP_DRV_IN ||
+	    op == MONAD_STORAGE_OP_DRV_OUT)
+		return false;
+	table_find(&inflight_keys, inflight_shift, key, &p);
+	io = p.index == TABLE_NONE ? NULL : bpf_map_lookup_elem(&inflight, &p.index);
+	/* Of others the bios were taken, to go another way (nvme multipath): that is an end. */
+	if (!is_on_top_at(gendisk))
+		return false;
+	if (!io || io->device_end_ns)
+		return true;
+	/* Nobody saw it end before (recursion misses). */
+	io->bytes_done = io->bytes;
+	return false;
+}
+
+static __always_inline struct monad_storage_io *init_orphan(struct request *rq, u32 dev)
+{
+	struct monad_storage_io *io = new_orphan(ORPHAN_RQ);
 	u32 opf = rq->cmd_flags;
 
-	io->op = op;
-	io->flags = flags_from(opf, op) | MONAD_STORAGE_F_ORPHAN;
-	io->sector = sector_from(rq->__sector, op);
+	if (!io)
+		return NULL;
+	io->dev = dev;
+	io->op = op_from(opf);
+	io->flags = flags_from(opf, io->op) | MONAD_STORAGE_F_ORPHAN;
+	io->sector = sector_from(rq->__sector, io->op);
 	io->cgroup_id = bio_cgroup_id(rq->bio);
+	io->handed_down = 1;
+	return io;
 }
 
 /* What a driver takes in one request, and so how many bios there can be. */
 #define MAX_SEGMENTS 256
 
-/*
- * The bios of a request that has ended, from the one at that address on. Those that are
- * @handed_down are of a device above as well, and have ended there; others do not wait for a
- * request any more: merging discards is not traced.
- */
-__noinline int end_bios(u64 address, bool handed_down, u32 error, u64 now)
+/* The bios of a request that has ended, from the one at that address on, if they are known. */
+__noinline int end_bios(u64 address, u32 error)
 {
-	u64 key;
 	int i;
 
 	for (i = 0; i < MAX_SEGMENTS && address; i++) {
-		key = key_of_address(address);
-		if (handed_down)
-			end_handed_down(key, error, now);
-		else
-			forget_waiting(key | 1);
+		end_handed_down(address, error);
 		if (bpf_probe_read_kernel(&address, sizeof(address),
 					  &((struct bio *)address)->bi_next))
 			break;
@@ -103,10 +128,24 @@ static __always_inline u64 opaque(u64 value, u64 any)
 	return value + (any - same);
 }
 
+/* Likewise, those that wait for a request: merging discards is not traced. */
+__noinline int forget_bios(u64 address)
+{
+	int i;
+
+	for (i = 0; i < MAX_SEGMENTS && address; i++) {
+		forget_waiting(key_of_address(address) | 1);
+		if (bpf_probe_read_kernel(&address, sizeof(address),
+					  &((struct bio *)address)->bi_next))
+			break;
+	}
+	return 0;
+}
+
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr_bytes)
 {
-	struct monad_storage_io orphan = {}, *io;
+	struct monad_storage_io *io;
 	u64 now = bpf_ktime_get_ns();
 	u32 rq_flags = rq->rq_flags, left = rq->__data_len;
 	u32 error = errno_of[status & 31];
@@ -115,17 +154,24 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 	struct io_times t = { none, none, none, 0, none };
 	bool known, by_bio, handed_down;
 	struct place p;
-	u32 op, type;
+	u32 dev, op, type;
 
+	if (!(nr_bytes | left) &&
+	    was_over(object_key(rq), address_of(rq->bio), rq->cmd_flags, address_of(disk)))
+		return 0;
 	io = find_rq(rq, &p, &by_bio);
 	known = io;
 	if (!io) {
-		orphan.dev = disk_dev(disk);
-		if (!wanted(orphan.dev, disk))
+		dev = disk_dev(disk);
+		if (!wanted(dev, disk)) {
+			/* But what it was handed down from may be. */
+			if (nr_bytes >= left)
+				end_bios(address_of(rq->bio), error);
 			return 0;
-		op = op_from(rq->cmd_flags);
-		init_orphan(&orphan, rq, op);
-		io = &orphan;
+		}
+		io = init_orphan(rq, dev);
+		if (!io)
+			return 0;
 	}
 	barrier_var(io);
 	op = io->op;
@@ -152,7 +198,8 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 	if (op == MONAD_STORAGE_OP_FLUSH && rq_flags & rqf_flush_seq) {
 		type = MONAD_STORAGE_FLUSH_COMPLETE;
 		op = MONAD_STORAGE_OP_CACHE_FLUSH;
-	} else if (op == MONAD_STORAGE_OP_WRITE && !io->bytes_done && !io->issues) {
+	} else if (op == MONAD_STORAGE_OP_WRITE && !io->bytes && !io->bytes_done &&
+		   !io->issues) {
 		/* an fsync; the kernel has it as a write without data */
 		op = MONAD_STORAGE_OP_FLUSH;
 		io->op = op;
@@ -160,7 +207,7 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 		if (known)
 			flush_times(rq, io);
 	} else if (op == MONAD_STORAGE_OP_DISCARD) {
-		end_bios(address_of(rq->bio), false, error, now);
+		forget_bios(address_of(rq->bio));
 	}
 	if (!(io->flags & MONAD_STORAGE_F_ORPHAN))
 		request_times(io, io->device_end_ns ?: now, now, &t);
@@ -185,6 +232,6 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 	if (known)
 		release_io(io, &p);
 	if (handed_down)
-		end_bios(address_of(rq->bio), true, error, now);
+		end_bios(address_of(rq->bio), error);
 	return 0;
 }

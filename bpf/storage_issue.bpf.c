@@ -17,6 +17,7 @@ static __always_inline void init_unseen(struct monad_storage_io *io, struct requ
 	io->flags = flags_from(opf, io->op) | MONAD_STORAGE_F_ACTOR_ISSUER;
 	set_actor(io);
 	io->cgroup_id = bio_cgroup_id(rq->bio);
+	io->handed_down = 1; /* perhaps */
 	/* Flush requests are always stamped when they are made (blk_rq_init). */
 	if (io->op == MONAD_STORAGE_OP_FLUSH && rq->rq_flags & rqf_flush_seq)
 		io->start_ns = rq->start_time_ns;
@@ -49,10 +50,12 @@ int BPF_PROG(storage_rq_issue, struct request *rq)
 
 	now = bpf_ktime_get_ns();
 	io = find_rq(rq, &p, &by_bio);
-	if (io && rq_must_have_ended(io)) {
+	if (io && rq_must_have_ended(io) && (!have_io_start || is_cache_flush(io))) {
 		/*
 		 * A request is never issued twice without a requeue: this is
 		 * the next user of an address whose completion was not seen.
+		 * Where the next one begins with block_io_start, it is the same
+		 * one, and its requeue was not seen.
 		 */
 		end_unseen(io, address_of(rq->q->disk), MONAD_STORAGE_RQ_COMPLETE);
 		release_io(io, &p);

@@ -264,11 +264,10 @@ static __always_inline void measure(const struct monad_storage_io *io, u32 op,
 		measure_cgroup(io, t);
 }
 
-/* @io became part of another request. */
-static __always_inline void measure_merge(const struct monad_storage_io *io,
-					  struct gendisk *disk)
+/* A request or a bio became part of another request. */
+static __always_inline void measure_merge(u32 dev, u32 op, struct gendisk *disk)
 {
-	struct monad_storage_metrics *m = metrics_of(find_series(io->dev, io->op, disk));
+	struct monad_storage_metrics *m = metrics_of(find_series(dev, op, disk));
 
 	if (m)
 		add(&m->merged, 1);

@@ -2,6 +2,7 @@
 /* A request does not go its straight way: given back, or merged away. */
 #include "storage.bpf.h"
 #include "storage_metrics.bpf.h"
+#include "storage_unseen.bpf.h"
 
 /*
  * The driver could not take the request, or wants it done again. Comes without
@@ -14,12 +15,15 @@ int BPF_PROG(storage_rq_requeue, struct request *rq)
 	struct monad_storage_io *io;
 	struct place p;
 	bool by_bio;
+	u32 op;
 
 	io = find_rq(rq, &p, &by_bio);
 	if (!io)
 		return 0;
 	io->flags |= flags_from_rq(rq->rq_flags);
-	m = metrics_of(find_series(io->dev, io->op, rq->q->disk));
+	/* The device's own flush, as when it ends. */
+	op = is_cache_flush(io) ? MONAD_STORAGE_OP_CACHE_FLUSH : io->op;
+	m = metrics_of(find_series(io->dev, op, rq->q->disk));
 	if (io->state == MONAD_STORAGE_STATE_ISSUED) {
 		io->state = MONAD_STORAGE_STATE_QUEUED;
 		COUNT_UP(io->requeues_issued);
@@ -49,7 +53,7 @@ int BPF_PROG(storage_rq_merge, struct request *rq)
 	if (!io)
 		return 0;
 	count(MONAD_STORAGE_MERGED);
-	measure_merge(io, rq->q->disk);
+	measure_merge(io->dev, io->op, rq->q->disk);
 	write_step(MONAD_STORAGE_RQ_MERGE, io, bpf_ktime_get_ns(),
 		   sector_from(rq->__sector, io->op), rq->__data_len, io->flags, 0);
 	release_io(io, &p);

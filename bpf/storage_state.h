@@ -30,6 +30,12 @@ struct monad_storage_bucket {
 };
 
 /*
+ * Of a bio that is a part of another one, which a device above handed down: that it is counted in
+ * parts. There is nothing else in its entry.
+ */
+#define PART_KEY(key) ((key) | 2)
+
+/*
  * One I/O in flight: in the table "inflight" by the address of its request; in
  * "inflight_bios" by that of its bio on bio-based devices, and by that plus 1
  * before it has a request, on kernels without block_io_start before the first
@@ -41,7 +47,10 @@ struct monad_storage_io {
 		uint64_t first_issue_ns; /* 0: not yet */
 		uint64_t gendisk;        /* of a bio-based device: its address */
 	};
-	uint64_t last_issue_ns;
+	union {
+		uint64_t last_issue_ns;
+		uint64_t parts;  /* of a bio-based device: of the bio, which have not ended */
+	};
 	uint64_t device_end_ns;  /* end of the data part of a flush sequence, or 0 */
 	uint64_t start_seqno;    /* of the event that started it, or 0 */
 	uint64_t sector;
@@ -70,8 +79,9 @@ MONAD_EVENT_ASSERT_SIZE(struct monad_storage_io, 128);
 
 /* What the program "check" is asked, and answers. */
 struct monad_storage_check {
-	uint64_t key;   /* of a request in "inflight_keys" */
-	uint64_t ended; /* it is with no device */
+	uint64_t key;  /* of a request in "inflight_keys" */
+	uint32_t idle; /* it is with no device */
+	uint32_t unused; /* it is no request of anybody's at all */
 };
 
 /* The last flush of a flush request, kept for those who waited for it. */
@@ -91,7 +101,8 @@ enum monad_storage_counter {
 	MONAD_STORAGE_COMPLETED, /* RQ_COMPLETE: operations ended */
 	MONAD_STORAGE_FLUSHED,   /* FLUSH_COMPLETE: caches flushed */
 	MONAD_STORAGE_PARTIALS,
-	MONAD_STORAGE_MERGED,
+	MONAD_STORAGE_MERGED,     /* requests that became part of another one */
+	MONAD_STORAGE_BIO_MERGED, /* ... and bios, before they had a request */
 	MONAD_STORAGE_REQUEUED_ISSUED,
 	MONAD_STORAGE_REQUEUED_UNISSUED,
 	MONAD_STORAGE_ERRORS,   /* operations that failed */
@@ -153,7 +164,7 @@ struct monad_storage_metrics {
 	uint64_t partials;
 	uint64_t requeues_issued;
 	uint64_t requeues_unissued;
-	uint64_t merged;  /* became part of another request, and no operation */
+	uint64_t merged;  /* requests and bios that became part of another request */
 	uint64_t sum_ns[MONAD_STORAGE_PHASES];
 	uint64_t bucket[MONAD_STORAGE_PHASES][MONAD_STORAGE_BUCKETS];
 };
@@ -283,9 +294,19 @@ enum monad_storage_events {
 	MONAD_STORAGE_EVENTS_NOTABLE = 2, /* ends that are slow, failed, timed out, retried */
 };
 
+/* What had been counted of the ring when the recording began: it may be older. */
+struct monad_storage_ring_start {
+	uint64_t last_seqno;
+	uint64_t next_byte; /* of payload */
+	uint64_t discarded;
+	uint64_t lost[8]; /* as in struct monad_ring_info */
+};
+
 /* What was started, for those who come later. */
 struct monad_storage_session {
-	uint64_t started_ns;   /* CLOCK_REALTIME */
+	uint64_t started_ns;   /* CLOCK_REALTIME, then */
+	uint64_t started_boot_ns; /* CLOCK_BOOTTIME: no two recordings have the same */
+	struct monad_storage_ring_start ring_start;
 	uint32_t ring_id;
 	uint32_t filtered;     /* only the devices in the devices map */
 	uint32_t shards;       /* of metrics and cgroups: a power of two */

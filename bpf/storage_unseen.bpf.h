@@ -14,13 +14,26 @@
 #include "storage.bpf.h"
 #include "storage_metrics.bpf.h"
 
+/* The caller's side of an fsync: never with the device. */
+static __always_inline bool is_fsync(const struct monad_storage_io *io)
+{
+	return io->op == MONAD_STORAGE_OP_WRITE && !io->bytes && !io->issues;
+}
+
 /*
- * A request has ended when it was with the device, or waited for the flush after its
- * data: others were given up before their first issue, as clones of dm-multipath are.
+ * A request has ended when it was with the device, or waited for the flush after its data,
+ * or for nothing else: others were given up before their first issue, as clones of
+ * dm-multipath are.
  */
 static __always_inline bool rq_must_have_ended(const struct monad_storage_io *io)
 {
-	return io->state == MONAD_STORAGE_STATE_ISSUED || io->device_end_ns;
+	return io->state == MONAD_STORAGE_STATE_ISSUED || io->device_end_ns || is_fsync(io);
+}
+
+/* The kernel's own flush of a device's cache, which is none of block_io_start's. */
+static __always_inline bool is_cache_flush(const struct monad_storage_io *io)
+{
+	return io->op == MONAD_STORAGE_OP_FLUSH && io->flags & MONAD_STORAGE_F_FLUSH_SEQ;
 }
 
 static __always_inline bool is_disk(u64 gendisk, u32 dev)
@@ -56,11 +69,18 @@ __noinline int end_unseen(struct monad_storage_io *io, u64 gendisk, u32 type)
 	if (!is_disk(gendisk, io->dev))
 		gendisk = 0;
 	io->bytes_done = io->bytes;
+	if (type != MONAD_STORAGE_BIO_COMPLETE && is_fsync(io)) {
+		op = MONAD_STORAGE_OP_FLUSH;
+		io->op = op;
+		io->sector = MONAD_STORAGE_NO_SECTOR;
+		/* Seen neither issued nor ended: that it counts is not known, but usual. */
+		io->flags |= MONAD_STORAGE_F_IO_STAT;
+	}
 	if (type == MONAD_STORAGE_BIO_COMPLETE) {
 		count(MONAD_STORAGE_BIO_COMPLETED);
 	} else {
 		t.queue_ns = queue_time(io, bpf_ktime_get_ns(), &t);
-		if (op == MONAD_STORAGE_OP_FLUSH && io->flags & MONAD_STORAGE_F_FLUSH_SEQ) {
+		if (is_cache_flush(io)) {
 			type = MONAD_STORAGE_FLUSH_COMPLETE;
 			op = MONAD_STORAGE_OP_CACHE_FLUSH;
 			count(MONAD_STORAGE_FLUSHED);

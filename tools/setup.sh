@@ -36,7 +36,7 @@ check=(
 vm=(
 	qemu-system-x86 busybox-static cpio kmod lz4 zstd xz-utils procps
 	gcc-12 libelf-dev libssl-dev pahole
-	fio e2fsprogs xfsprogs dmsetup jq blktrace curl bpftool
+	fio e2fsprogs xfsprogs dmsetup jq gojq blktrace curl bpftool
 	protobuf-compiler
 )
 

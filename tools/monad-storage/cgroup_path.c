@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cgroup_path.h"
@@ -68,6 +69,19 @@ const char *cgroup_mount(void)
 	return root.fd >= 0 ? root.mount : NULL;
 }
 
+/* The kernel says so behind its name. Anybody's may have such a name: then it is there. */
+static bool is_removed(uint64_t id, const char *path)
+{
+	static const char says[] = " (deleted)";
+	const size_t length = strlen(path), end = sizeof(says) - 1;
+	struct stat st;
+
+	if (length < end || strcmp(path + length - end, says) != 0)
+		return false;
+	return fstatat(root.fd, path + (*path == '/'), &st, AT_SYMLINK_NOFOLLOW) ||
+	       st.st_ino != id;
+}
+
 int cgroup_path(uint64_t id, char *path, size_t size)
 {
 	union kernfs_handle h = { .handle = { .handle_bytes = sizeof(id),
@@ -97,7 +111,7 @@ int cgroup_path(uint64_t id, char *path, size_t size)
 	    (full[mount_length] && full[mount_length] != '/'))
 		return -EXDEV;
 	/* One that was removed is still found while somebody holds it: with a name that says so. */
-	if (strstr(full, " (deleted)"))
+	if (is_removed(id, full + mount_length))
 		return -ENOENT;
 	snprintf(path, size, "%s", full[mount_length] ? full + mount_length : "/");
 	return 0;

@@ -18,7 +18,8 @@ struct visit {
 	uint64_t unseen;
 };
 
-static bool is_idle(const struct visit *visit, uint64_t key)
+/* What is issued is with a device, and what is queued has a request that is somebody's. */
+static bool is_over(const struct visit *visit, uint64_t key, bool issued)
 {
 	struct monad_storage_check check = { .key = key };
 	struct bpf_test_run_opts opts = {
@@ -28,22 +29,22 @@ static bool is_idle(const struct visit *visit, uint64_t key)
 	};
 
 	return visit->check >= 0 && !bpf_prog_test_run_opts(visit->check, &opts) && !opts.retval &&
-	       check.ended;
+	       (issued ? check.idle : check.unused);
 }
 
 /*
- * A request that is with its device, for the programs, and with none, for the kernel. That it
- * is the same I/O still is looked at after the kernel was asked.
+ * A request that is under way for the programs, and not for the kernel. That it is the same I/O
+ * still is looked at after the kernel was asked.
  */
 static bool has_ended(const struct visit *visit, const struct table *table, size_t nr, uint64_t key,
 		      const struct inflight_io *io)
 {
 	struct monad_storage_io now;
 
-	return io->io.state == MONAD_STORAGE_STATE_ISSUED && io->age_ns >= LOOK_NS &&
-	       is_idle(visit, key) && table_copy(table, nr, key, &now) &&
-	       now.state == MONAD_STORAGE_STATE_ISSUED && now.start_ns == io->io.start_ns &&
-	       now.last_issue_ns == io->io.last_issue_ns;
+	return io->age_ns >= LOOK_NS &&
+	       is_over(visit, key, io->io.state == MONAD_STORAGE_STATE_ISSUED) &&
+	       table_copy(table, nr, key, &now) && now.state == io->io.state &&
+	       now.start_ns == io->io.start_ns && now.last_issue_ns == io->io.last_issue_ns;
 }
 
 static int visit_table(struct visit *visit, const char *keys, const char *entries, bool bios)
@@ -56,6 +57,8 @@ static int visit_table(struct visit *visit, const char *keys, const char *entrie
 
 	err = table_open(&table, keys, entries, sizeof(io.io), 1);
 	while (!err && (key = table_next(&table, &at))) {
+		if (bios && key == PART_KEY(key))
+			continue;
 		if (!table_copy(&table, at - 1, key, &io.io))
 			continue;
 		/* Its place is taken, and not filled in yet. */

@@ -377,7 +377,7 @@ static void subtract(void *from, const void *what, size_t size)
 	uint64_t *now = from;
 
 	for (size_t i = 0; i < size / sizeof(*now); i++)
-		now[i] -= before[i];
+		now[i] -= now[i] < before[i] ? now[i] : before[i];
 }
 
 /* There are few of them. */

@@ -184,22 +184,31 @@ static void take_cgroups(struct observation *seen)
 	}
 }
 
-/* The device says it all: mapping the ring would be more work. */
-static void take_ring(struct observation *seen, const char *name)
+static uint64_t since(uint64_t now, uint64_t then)
 {
+	return now > then ? now - then : 0;
+}
+
+/* The device says it all: mapping the ring would be more work. */
+static void take_ring(struct observation *seen, const struct monad_storage_session *session)
+{
+	const struct monad_storage_ring_start *start = &session->ring_start;
 	struct monad_ring_info info;
 	int fd;
 
-	if (monad_event_ring_open_fd(name, &fd, NULL, 0))
+	if (monad_event_ring_open_fd(session->ring, &fd, NULL, 0))
 		return;
 	if (!monad_event_ring_query_device(fd, &info)) {
 		seen->has_ring = true;
-		seen->ring.events = info.last_seqno;
+		seen->ring.last_seqno = info.last_seqno;
+		seen->ring.events = since(info.last_seqno, start->last_seqno);
 		seen->ring.capacity = info.descriptor_capacity;
-		seen->ring.bytes = info.next_payload_byte;
+		seen->ring.next_byte = info.next_payload_byte;
+		seen->ring.bytes = since(info.next_payload_byte, start->next_byte);
 		seen->ring.byte_capacity = info.payload_buf_size;
-		seen->ring.discarded = info.discarded;
-		memcpy(seen->ring.lost, info.lost, sizeof(seen->ring.lost));
+		seen->ring.discarded = since(info.discarded, start->discarded);
+		for (int i = 0; i < MONAD_RING_LOST_COUNT; i++)
+			seen->ring.lost[i] = since(info.lost[i], start->lost[i]);
 	}
 	close(fd);
 }
@@ -209,7 +218,7 @@ static int take(struct observation *seen, const struct monad_storage_session *se
 	int err;
 
 	seen->recording = true;
-	seen->started_ns = session->started_ns;
+	seen->started_ns = pins_session_began(session);
 	seen->filtered = session->filtered;
 	err = metrics_read(&seen->metrics);
 	if (!err)
@@ -221,7 +230,7 @@ static int take(struct observation *seen, const struct monad_storage_session *se
 	if (err)
 		return err;
 	take_cgroups(seen);
-	take_ring(seen, session->ring);
+	take_ring(seen, session);
 	return 0;
 }
 

@@ -35,10 +35,13 @@ struct observed_cgroup {
 };
 
 struct observed_ring {
-	uint64_t events;      /* recorded since it was made */
+	uint64_t last_seqno;
 	uint64_t capacity;    /* in events */
-	uint64_t bytes;       /* of payload, recorded since it was made */
+	uint64_t next_byte;   /* of payload */
 	uint64_t byte_capacity;
+	/* Since the recording began, as all other counters, whatever was before in the ring. */
+	uint64_t events;
+	uint64_t bytes;       /* of payload */
 	uint64_t discarded;   /* events reserved and given back */
 	uint64_t lost[MONAD_RING_LOST_COUNT];
 };

@@ -29,6 +29,7 @@ const char *const counter_names[MONAD_STORAGE_COUNTERS] = {
 	[MONAD_STORAGE_FLUSHED] = "flushed",
 	[MONAD_STORAGE_PARTIALS] = "partials",
 	[MONAD_STORAGE_MERGED] = "merged",
+	[MONAD_STORAGE_BIO_MERGED] = "bio_merged",
 	[MONAD_STORAGE_REQUEUED_ISSUED] = "requeues_issued",
 	[MONAD_STORAGE_REQUEUED_UNISSUED] = "requeues_unissued",
 	[MONAD_STORAGE_ERRORS] = "errors",
@@ -201,6 +202,22 @@ int pins_read_session(struct monad_storage_session *session)
 	session->ring[sizeof(session->ring) - 1] = '\0';
 	session->version[sizeof(session->version) - 1] = '\0';
 	return err;
+}
+
+uint64_t pins_session_began(const struct monad_storage_session *session)
+{
+	static uint64_t of_boot_ns, began_ns;
+	uint64_t now = clock_ns(CLOCK_REALTIME), by_now;
+
+	if (of_boot_ns == session->started_boot_ns && began_ns <= now)
+		return began_ns;
+	by_now = now - (clock_ns(CLOCK_BOOTTIME) - session->started_boot_ns);
+	of_boot_ns = session->started_boot_ns;
+	began_ns = session->started_ns;
+	/* (Whole seconds, so that each process that looks comes to the same.) */
+	if (by_now > began_ns + NSEC_PER_SEC || began_ns > by_now + NSEC_PER_SEC)
+		began_ns = by_now - by_now % NSEC_PER_SEC;
+	return began_ns;
 }
 
 /*

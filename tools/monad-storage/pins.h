@@ -52,6 +52,12 @@ void pins_complain(int err);
 /* What is recorded, and for which ring; 0, or -errno when it is not (quite) started. */
 int pins_read_session(struct monad_storage_session *session);
 
+/*
+ * When that was, CLOCK_REALTIME: by the clock as it is now, should it have been set by more than
+ * a second since. The same each time, unless that were in the future.
+ */
+uint64_t pins_session_began(const struct monad_storage_session *session);
+
 /* A disk that was asked for. */
 struct recorded_disk {
 	uint32_t dev;  /* major << 20 | minor */

@@ -167,8 +167,8 @@ static void add_operations(struct families *families, const struct metrics *metr
 	ADD_SERIES(families, metrics, "timeouts", "", "Operations that timed out at least once.",
 		   timeouts);
 	add_requeues(families, metrics);
-	ADD_SERIES(families, metrics, "merges", "", "Requests that became part of another one, and "
-		   "no operation of their own.", merged);
+	ADD_SERIES(families, metrics, "merges", "", "Requests and bios that became part of another "
+		   "request, and no operation of their own.", merged);
 	ADD_SERIES(families, metrics, "partial_completions", "", "Times a part of a request was "
 		   "done before the rest.", partials);
 }
@@ -241,7 +241,7 @@ static void add_inflight(struct families *families, const struct observation *se
  * Cgroups
  */
 
-static void add_directions(struct families *families, const char *cgroup,
+static void add_directions(struct families *families, const char *cgroup, uint64_t id,
 			   const struct monad_storage_cgroup *sum, size_t offset)
 {
 	static const char *const names[MONAD_STORAGE_DIRECTIONS] = {
@@ -252,12 +252,19 @@ static void add_directions(struct families *families, const char *cgroup,
 	const uint64_t *values = (const uint64_t *)((const char *)sum + offset);
 
 	for (int i = 0; i < MONAD_STORAGE_DIRECTIONS; i++)
-		families_sample(families, values[i], 2, "cgroup", cgroup, "operation", names[i]);
+		families_sample(families, values[i], 2, "cgroup", cgroup, "operation",
+				names[i])->id = id;
 }
 
 static const char *cgroup_label(const struct observed_cgroup *cgroup)
 {
 	return cgroup->removed ? REMOVED : cgroup->path;
+}
+
+/* Which of those that had a path, one after the other. */
+static uint64_t cgroup_id(const struct observed_cgroup *cgroup)
+{
+	return cgroup->removed ? 0 : cgroup->cgroup->id;
 }
 
 static void add_cgroup_counter(struct families *families, const struct observation *seen,
@@ -268,9 +275,10 @@ static void add_cgroup_counter(struct families *families, const struct observati
 	counter(families, name, unit, help);
 	for (size_t i = 0; i < metrics->nr_cgroups; i++)
 		add_directions(families, cgroup_label(&seen->cgroups[i]),
-			       &seen->cgroups[i].cgroup->sum, offset);
-	add_directions(families, REMOVED, &metrics->gone_cgroups, offset);
-	add_directions(families, UNKNOWN, &metrics->unknown_cgroup, offset);
+			       cgroup_id(&seen->cgroups[i]), &seen->cgroups[i].cgroup->sum,
+			       offset);
+	add_directions(families, REMOVED, 0, &metrics->gone_cgroups, offset);
+	add_directions(families, UNKNOWN, 0, &metrics->unknown_cgroup, offset);
 }
 
 static void add_cgroups(struct families *families, const struct observation *seen)
@@ -290,7 +298,8 @@ static void add_cgroups(struct families *families, const struct observation *see
 		"Operations that ended with an error, by cgroup.");
 	for (size_t i = 0; i < metrics->nr_cgroups; i++)
 		families_sample(families, seen->cgroups[i].cgroup->sum.errors, 1, "cgroup",
-				cgroup_label(&seen->cgroups[i]));
+				cgroup_label(&seen->cgroups[i]))->id =
+			cgroup_id(&seen->cgroups[i]);
 	families_sample(families, metrics->gone_cgroups.errors, 1, "cgroup", REMOVED);
 	families_sample(families, metrics->unknown_cgroup.errors, 1, "cgroup", UNKNOWN);
 }
@@ -344,7 +353,7 @@ static uint64_t ratio(uint64_t used, uint64_t size)
 
 static void add_ring(struct families *families, const struct observed_ring *ring)
 {
-	counter(families, PREFIX "ring_events", "", "Events recorded in the ring.");
+	counter(families, PREFIX "ring_events", "", "Events recorded in the ring, by anybody.");
 	families_sample(families, ring->events, 0);
 	counter(families, PREFIX "ring_bytes", "bytes", "Bytes of payload recorded in the ring.");
 	families_sample(families, ring->bytes, 0);
@@ -362,8 +371,9 @@ static void add_ring(struct families *families, const struct observed_ring *ring
 	families_sample(families, ring->byte_capacity, 0);
 	gauge(families, PREFIX "ring_fill_ratio", "ratio",
 	      "How full the ring is, 0 to 1; once full, new events replace the oldest.");
-	families_sample(families, ratio(ring->events, ring->capacity), 1, "part", "events");
-	families_sample(families, ratio(ring->bytes, ring->byte_capacity), 1, "part", "payload");
+	families_sample(families, ratio(ring->last_seqno, ring->capacity), 1, "part", "events");
+	families_sample(families, ratio(ring->next_byte, ring->byte_capacity), 1, "part",
+			"payload");
 }
 
 void samples_make(struct families *families, const struct observation *seen)

@@ -191,6 +191,9 @@ static int fill_maps(struct start_options *options, const struct monad_ring_info
 {
 	struct monad_storage_session session = {
 		.ring_id = info->ring_id,
+		.ring_start.last_seqno = info->last_seqno,
+		.ring_start.next_byte = info->next_payload_byte,
+		.ring_start.discarded = info->discarded,
 		.filtered = options->nr_devices > 0,
 		.shards = skel->rodata->shards,
 		.events = options->events,
@@ -207,6 +210,9 @@ static int fill_maps(struct start_options *options, const struct monad_ring_info
 	uint32_t zero = 0;
 
 	session.started_ns = clock_ns(CLOCK_REALTIME);
+	session.started_boot_ns = clock_ns(CLOCK_BOOTTIME);
+	_Static_assert(sizeof(session.ring_start.lost) == sizeof(info->lost), "causes of loss");
+	memcpy(session.ring_start.lost, info->lost, sizeof(info->lost));
 	snprintf(session.ring, sizeof(session.ring), "%s", path);
 	snprintf(session.version, sizeof(session.version), "%s", MONAD_STORAGE_VERSION);
 	for (size_t i = 0; i < options->nr_devices; i++) {
@@ -331,6 +337,7 @@ static int attach_all(struct monad_storage *skel, unsigned int *attached)
 
 static int start(struct start_options *options)
 {
+	struct monad_storage_session session;
 	struct monad_ring_info info;
 	struct monad_storage *skel;
 	struct metrics_room room;
@@ -344,9 +351,16 @@ static int start(struct start_options *options)
 		return EXIT_FAILED;
 	switch (pins_look()) {
 	case PINS_THERE:
-		error("already recording (%s exists); 'monad-storage status' says more, "
-		      "'monad-storage stop' ends it", PIN_DIR);
-		return EXIT_FAILED;
+		/* (Nobody else is starting one: there is the lock.) */
+		if (pins_read_session(&session) != -ENOENT) {
+			error("already recording (%s exists); 'monad-storage status' says more, "
+			      "'monad-storage stop' ends it", PIN_DIR);
+			return EXIT_FAILED;
+		}
+		warning("a recording that was not quite begun is there: it is removed first");
+		if (pins_remove() < 0)
+			return EXIT_FAILED;
+		break;
 	case PINS_NOT_OURS:
 		return EXIT_FAILED;
 	case PINS_NONE:

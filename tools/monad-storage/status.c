@@ -293,7 +293,7 @@ static void print_recording(const struct monad_storage_session *session,
 	fputs("Recording ", stdout);
 	print_disks(session, disks);
 	printf(" into %s since %s%s\n", printable(ring, sizeof(ring), session->ring),
-	       human_time(session->started_ns, text),
+	       human_time(pins_session_began(session), text),
 	       session->stacks ? ", with stacks" :
 	       session->attribution ? "" : ", without who asked for it");
 	print_policy(session);
@@ -338,7 +338,8 @@ static bool print_status(struct status *status)
 		print_recording(&status->session, &disks);
 		break;
 	case HALF_STARTED:
-		puts("Half started: 'monad-storage stop', then start again");
+		puts("Half started: 'monad-storage start' begins anew, 'monad-storage stop' "
+		     "cleans up");
 		break;
 	case NOT_RECORDING:
 		puts("Not recording");
@@ -480,7 +481,7 @@ static bool print_status_json(struct status *status)
 	json_bool_field(&json, "recording", status->recording == RECORDING);
 	json_bool_field(&json, "half_started", status->recording == HALF_STARTED);
 	if (status->recording == RECORDING) {
-		json_u64_field(&json, "started_ns", status->session.started_ns);
+		json_u64_field(&json, "started_ns", pins_session_began(&status->session));
 		json_disks(&json, &status->session);
 		json_policy(&json, &status->session);
 	}

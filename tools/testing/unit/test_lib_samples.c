@@ -569,7 +569,8 @@ static void test_itself(void)
 	seen.hooks[4].attached = false;
 	seen.has_ring = true;
 	seen.ring = (struct observed_ring){
-		.events = 3, .capacity = 4, .bytes = 1ULL << 41, .byte_capacity = 1ULL << 40,
+		.events = 3, .last_seqno = 3, .capacity = 4, .bytes = 1ULL << 41,
+		.next_byte = 1ULL << 41, .byte_capacity = 1ULL << 40,
 		.discarded = 9, .lost = { [MONAD_RING_LOST_NO_SLOT] = 8 },
 	};
 	write_observation(&seen);
@@ -597,7 +598,7 @@ static void test_itself(void)
 	ok(has("monad_storage_ring_lost_events_total{cause=\"no_slot\"} 8"), "what it lost");
 	ok(has("monad_storage_ring_lost_events_total{cause=\"contended\"} 0"), "or did not");
 	ok(has("monad_storage_ring_discarded_events_total 9"), "what it discarded");
-	seen.ring.bytes = (1ULL << 40) / 2;
+	seen.ring.next_byte = (1ULL << 40) / 2;
 	seen.hooks[0].attached = false;
 	write_observation(&seen);
 	ok(has("monad_storage_ring_fill_ratio{part=\"payload\"} 0.5"), "a large one, half full");

@@ -218,6 +218,19 @@ diskstats_from_events()
 		 .discarded_sectors, .flushes] | map(. // 0) | join(" ")'
 }
 
+# The same, from what was added up since the start.
+diskstats_from_metrics()
+{
+	monad-storage latency --json | jq -r --arg disk "$1" '
+		[.series[] | select(.disk == $disk)] |
+		def sum(f; ops): [.[] | select(.op as $op | ops | index($op)) | f] | add // 0;
+		(["write", "flush", "write_zeroes", "secure_erase", "zone_append"]) as $writes |
+		[sum(.ops; ["read"]), sum(.bytes; ["read"]) / 512,
+		 sum(.ops; $writes), sum(.bytes; $writes) / 512,
+		 sum(.ops; ["discard"]), sum(.bytes; ["discard"]) / 512,
+		 sum(.ops; ["cache_flush"])] | join(" ")'
+}
+
 # No event lost by anybody, nothing left in flight.
 nothing_lost()
 {

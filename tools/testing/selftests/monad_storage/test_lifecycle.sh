@@ -81,4 +81,42 @@ for verb in start stop status trace replay; do
 	monad-storage $verb --help | grep -q '^Usage: monad-storage '
 	ok $? "$verb --help"
 done
+
+# A clock that was wrong when it was started, as before it was set at boot.
+began_ns()
+{
+	monad-storage status --json | jq .started_ns
+}
+export_began()
+{
+	monad-storage export --once | sed -n 's/^monad_storage_start_time_seconds //p'
+}
+make_null_blk nullb_c
+disk=$made_disk
+settle
+monad-storage start >/dev/null
+dd if=/dev/zero of="/dev/$disk" bs=4k count=20 oflag=direct 2>/dev/null
+is "$(began_ns)" "$(began_ns)" "when it was started does not change"
+ago=$(($(date +%s) - $(began_ns) / 1000000000))
+now=$(date +%s)
+date -s "@$((now - 86400))" >/dev/null
+is "$(($(date +%s) - $(began_ns) / 1000000000 - ago < 60)) $(($(date +%s) - $(export_began | cut -d. -f1) - ago < 60))" \
+	"1 1" "nor, by the clock that was set back a day, how long ago"
+is "$(began_ns)" "$(began_ns)" "which is the same each time"
+at_least "$(date +%s)" "$(export_began | cut -d. -f1)" "it is not in the future"
+date -s "@$((now + 1))" >/dev/null
+
+# The ring is older than the second recording, whose counters have nothing of the first.
+of_ring()
+{
+	monad-storage export --once | sed -n 's/^monad_storage_ring_events_total //p'
+}
+before=$(of_ring)
+at_least "$before" 24 "events were recorded: $before"
+monad-storage stop >/dev/null
+monad-storage start >/dev/null
+dd if=/dev/zero of="/dev/$disk" bs=4k count=3 oflag=direct 2>/dev/null
+[ "$(of_ring)" -ge 6 ] && [ "$(of_ring)" -lt "$before" ]
+ok $? "started again: $(of_ring), of this recording"
+monad-storage stop >/dev/null
 done_testing

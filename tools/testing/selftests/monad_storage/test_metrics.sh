@@ -16,17 +16,16 @@ metric()
 		"[.series[] | select(.disk == \$disk and .op == \$op) | .$3] | add // 0"
 }
 
-# The seven numbers of diskstats.
-diskstats_from_metrics()
+# merges_from_metrics DISK: of reads and of writes
+merges_from_metrics()
 {
-	monad-storage latency --json | jq -r --arg disk "$1" '
-		[.series[] | select(.disk == $disk)] |
-		def sum(f; ops): [.[] | select(.op as $op | ops | index($op)) | f] | add // 0;
-		(["write", "flush", "write_zeroes", "secure_erase", "zone_append"]) as $writes |
-		[sum(.ops; ["read"]), sum(.bytes; ["read"]) / 512,
-		 sum(.ops; $writes), sum(.bytes; $writes) / 512,
-		 sum(.ops; ["discard"]), sum(.bytes; ["discard"]) / 512,
-		 sum(.ops; ["cache_flush"])] | join(" ")'
+	echo "$(metric "$1" read merged) $(metric "$1" write merged)"
+}
+
+# merges_of DISK: the same from diskstats
+merges_of()
+{
+	awk -v disk="$1" '$3 == disk { print $5, $9 }' /proc/diskstats
 }
 
 make_null_blk nullb_a discard=1 cache_size=4 irqmode=2 completion_nsec=20000 submit_queues=2
@@ -35,10 +34,14 @@ echo mq-deadline >"/sys/block/$disk/queue/scheduler" 2>/dev/null
 settle
 start_recording
 before=$(diskstats "$disk")
+merges_before=$(merges_of "$disk")
 runs "fio: two jobs, mixed" fio --output=/dev/null --direct=1 --ioengine=psync --bs=4k-64k \
 	--rw=randrw --size=64m --io_size=4m --randseed=1 --numjobs=2 --name=m --filename="/dev/$disk"
 runs "fio: fsync now and then" fio --output=/dev/null --direct=0 --ioengine=psync \
 	--bs=4k --rw=randwrite --size=64m --io_size=1m --fsync=16 --name=f --filename="/dev/$disk"
+runs "dd: buffered, a page at a time, what is adjacent" dd if=/dev/zero of="/dev/$disk" \
+	bs=4k count=256 seek=8192 conv=fsync,notrunc
+runs "dd: and read ahead" dd if="/dev/$disk" of=/dev/null bs=4k count=256 skip=12288
 runs "blkdiscard" blkdiscard -o 1M -l 8M "/dev/$disk"
 settle
 summarize
@@ -55,7 +58,10 @@ for op in read write flush discard; do
 	is "$(metric "$disk" $op total.sum_ns)" "$(ops "$disk" $op total.sum_ns)" \
 		"$op: and the sum of all times"
 done
-at_least "$(metric "$disk" write merged)" 0 "merges are there"
+is "$(merges_from_metrics "$disk")" "$(difference "$merges_before" "$(merges_of "$disk")")" \
+	"what was merged: as much as /proc/diskstats has"
+at_least "$(metric "$disk" write merged)" 1 "which was not nothing"
+echo "# $(counter merged) requests and $(counter bio_merged) bios were merged"
 monad-storage latency | sed 's/^/# /'
 monad-storage latency -H -d "$disk" -o read | tail -n +4 | sed 's/^/# /'
 is "$(monad-storage latency -d "$disk" -o flush | wc -l)" 3 "-d and -o: one row"
@@ -89,6 +95,13 @@ if [ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgr
 	is "$(monad-storage cgroups --json | jq -r --argjson id "$id" '.cgroups[] |
 		select(.id == $id) | [.reads.ops, .reads.bytes, .path] | join(" ")')" \
 		"77 315392 /reader" "77 reads of cgroup /reader"
+	# The kernel says so of one that is gone, behind its name.
+	mkdir "/sys/fs/cgroup/one (deleted)"
+	id_there=$(stat -c %i "/sys/fs/cgroup/one (deleted)")
+	sh -c 'echo $$ >"/sys/fs/cgroup/one (deleted)/cgroup.procs"
+	       exec dd if=/dev/'"$disk"' of=/dev/null bs=4k count=3 iflag=direct' 2>/dev/null
+	is "$(monad-storage cgroups --json | jq -r --argjson id "$id_there" '.cgroups[] |
+		select(.id == $id) | .path')" "/one (deleted)" "one that is only called so is there"
 	mkdir -p /sys/fs/cgroup/upper/lower
 	echo +io >/sys/fs/cgroup/upper/cgroup.subtree_control
 	sh -c 'echo $$ >/sys/fs/cgroup/upper/lower/cgroup.procs
@@ -110,9 +123,10 @@ if [ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgr
 	monad-storage replay -c /upper/lower 2>&1 >/dev/null | grep -q "io controller is not enabled"
 	ok $? "one that does not pay for its I/O"
 	echo +io >/sys/fs/cgroup/upper/cgroup.subtree_control
-	rmdir /sys/fs/cgroup/upper/lower /sys/fs/cgroup/upper /sys/fs/cgroup/reader
-	wait_for sh -c "monad-storage cgroups --json | jq -e '.gone.reads.ops >= 88'"
-	is "$(monad-storage cgroups --json | jq -r '.gone.reads.ops')" 88 \
+	rmdir /sys/fs/cgroup/upper/lower /sys/fs/cgroup/upper /sys/fs/cgroup/reader \
+		"/sys/fs/cgroup/one (deleted)"
+	wait_for sh -c "monad-storage cgroups --json | jq -e '.gone.reads.ops >= 91'"
+	is "$(monad-storage cgroups --json | jq -r '.gone.reads.ops')" 91 \
 		"are those of cgroups that are gone"
 	is "$(monad-storage cgroups --json | jq -r --argjson id "$id" '[.cgroups[] |
 		select(.id == $id)] | length')" 0 "which is not there any more"
@@ -147,10 +161,8 @@ start_recording --max-series 8 --max-cgroups 8
 for i in $(seq 24); do
 	name=nullb_$i
 	[ -b /dev/$name ] || name=nullb$(cat /sys/kernel/config/nullb/nullb_$i/index)
-	for op in randread randwrite; do
-		fio --output=/dev/null --direct=1 --ioengine=psync --bs=4k --rw=$op --size=1m \
-			--io_size=40k --name=m --filename=/dev/$name
-	done
+	dd if=/dev/$name of=/dev/null bs=4k count=10 iflag=direct 2>/dev/null
+	dd if=/dev/zero of=/dev/$name bs=4k count=10 oflag=direct 2>/dev/null
 	blkdiscard -l 4k /dev/$name 2>/dev/null
 	dd if=/dev/zero of=/dev/$name bs=4k count=1 oflag=dsync 2>/dev/null
 done

@@ -51,5 +51,77 @@ is "$(monad-storage cgroups --json | jq '[.cgroups[].writes.bytes] | add')" 4194
 	"and its cgroup has paid once"
 is "$(counter bio_queued)" "$(counter bio_completed)" "each bio that was queued has ended"
 nothing_lost
+
+# More than a path takes at once: the last part is the bio itself, which ends when all have.
+start_recording
+dd if="/dev/$head" of=/dev/null bs=1M count=8 iflag=direct 2>/dev/null
+is $? 0 "direct reads of 1 MiB"
+summarize
+is "$(of_latency "$head" read '[(map(.ops) | add), (map(.bytes) | add)] | join(" ")')" "8 8388608" \
+	"the head has eight"
+is "$(of_latency "${head%n1}c" read '[(map(.ops) | add), (map(.bytes) | add)] | join(" ")')" \
+	"64 8388608" "its paths have eight times as many"
+nothing_lost
+events --since "$began" -o read >/tmp/events
+# The parts of each are between the end of the one before it and its own.
+is "$(jq -sr --arg head "$head" 'def began: .time_ns - .total_ns;
+	[.[] | select(.disk == $head)] as $wholes | [.[] | select(.disk != $head)] as $parts |
+	[$wholes[] | . as $whole | [$parts[] | select(.time_ns > ($whole | began) and
+		.time_ns <= $whole.time_ns)] | length] | unique | join(" ")' /tmp/events)" 8 \
+	"each ends when all of its eight parts have"
+
+# Sector 65600 is in the third part of the 33rd MiB.
+read_badly()
+{
+	dd if="/dev/$head" of=/dev/null bs=$1 skip=$2 count=1 iflag=direct 2>/dev/null
+	is $? 1 "reads a bad sector, $3"
+	summarize
+	is "$(of_latency "$head" read '[(map(.ops) | add), (map(.errors) | add)] | join(" ")')" "1 1" \
+		"the head has one read, which failed"
+	is "$(of_latency "${head%n1}c" read 'map(.errors) | add')" 1 "and so has a path"
+	events --since "$began" -d "$head" -o read >/tmp/events
+	is "$(jq -r --arg head "$head" 'select(.disk == $head) | .error' /tmp/events)" ENODATA \
+		"for the reason that there is"
+	nothing_lost
+}
+
+start_recording
+read_badly 4k 8200 "alone"
+start_recording
+read_badly 1M 32 "in a part that is not the last"
+
+# A path that fails hands what it has to the other: parts of a bio, too, which are none more.
+start_recording
+fio --name=a --filename="/dev/$head" --rw=read --bs=1M --size=24M --loops=100 --ioengine=libaio \
+	--direct=1 --iodepth=4 --time_based --runtime=$((6 * slowness)) --minimal >/tmp/fio &
+reader=$!
+nap 10
+for round in 1 2 3 4; do
+	for path in /sys/block/"${head%n1}"c*n1; do
+		echo 1 >"$(readlink -f "$path/device")/reset_controller"
+		nap 4
+	done
+	echo "# round $round"
+done
+wait $reader
+is "$(cut -d';' -f5 /tmp/fio)" 0 "paths are reset, and reads go on"
+nap 10
+is "$(counter bio_queued)" "$(counter bio_completed)" "each bio that was queued has ended"
+is "$(of_latency "$head" read '[(map(.ops) | add) * 1048576 == (map(.bytes) | add),
+	(map(.errors) | add)] | map(tostring) | join(" ")')" "true 0" "none failed"
+is "$(monad-storage inflight --json | jq '(.inflight | length) + .ended_unseen')" 0 \
+	"nothing is left in flight"
+echo "# $(of_latency "$head" read 'map(.ops) | add') reads were $(of_latency "${head%n1}c" read \
+	'map(.ops) | add') of the paths, of which $(monad-storage latency --json | jq --arg d "${head%n1}c" \
+	'[.series[] | select(.disk | startswith($d)) | .ops * 131072 - .bytes] | add / 131072') were given back"
+
+# The head alone: what its paths have is not recorded.
+start_recording -d "$head"
+dd if="/dev/$head" of=/dev/null bs=4k skip=8200 count=1 iflag=direct 2>/dev/null
+dd if="/dev/$head" of=/dev/null bs=64k count=4 iflag=direct 2>/dev/null
+summarize
+is "$(of_latency "$head" read '[(map(.ops) | add), (map(.errors) | add)] | join(" ")')" "5 1" \
+	"with the head alone: five reads, one failed"
+nothing_lost
 monad-storage stop >/dev/null
 done_testing

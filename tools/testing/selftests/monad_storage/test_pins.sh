@@ -64,10 +64,24 @@ monad-storage status >/dev/null
 is $? 1 "half started: status is no success"
 is "$(monad-storage status --json | jq -c '[.recording, .half_started]')" "[false,true]" \
 	"nor recording"
-monad-storage start 2>/dev/null
-is $? 1 "half started: no start"
 runs "half started: stop" monad-storage stop
-runs "start" monad-storage start
+mkdir -m 700 $pins
+monad-storage start >/dev/null 2>/tmp/message
+is "$? $(grep -c "not quite begun" /tmp/message)" "0 1" \
+	"half started: another start takes its place, and says so"
+is "$(monad-storage status --json | jq -c '[.recording, .half_started]')" "[true,false]" \
+	"as a whole one"
+monad-storage stop >/dev/null
+monad-storage start >/dev/null 2>&1 &
+first=$!
+wait_for test -e $pins/link_block_rq_complete
+kill -KILL $first
+wait $first 2>/dev/null
+[ ! -e $pins/map_session ] || echo "# it had started"
+programs=$(find $pins -name "link_*" | wc -l)
+at_least "$programs" 1 "killed while it started: $programs programs are attached"
+rm -f $pins/map_session
+runs "and the next start is none the worse" monad-storage start
 rm $pins/map_session
 is "$(monad-storage status --json | jq -c '[.recording, .half_started]')" "[false,true]" \
 	"without its last pin it is half started"
@@ -100,7 +114,7 @@ is $? 1 "a lock that is a link is not followed"
 is "$(ls /tmp/victim)" a "nothing was made behind it"
 rm /run/monad-storage.lock
 
-for arguments in "-m 4294967360" "-m 15" "-d 99:99" "-d -1:0" "-d no_such_disk"; do
+for arguments in "--max-inflight 4294967360" "--max-inflight 15" "-d 99:99" "-d -1:0" "-d no_such_disk"; do
 	# shellcheck disable=SC2086
 	monad-storage start $arguments >/dev/null 2>&1
 	at_least $? 1 "start $arguments: refused"

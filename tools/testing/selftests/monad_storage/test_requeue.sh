@@ -27,6 +27,28 @@ is "$(diskstats_from_events "$disk")" "$(difference "$before" "$after")" \
 	"host busy: events and /proc/diskstats agree"
 nothing_lost
 
+# The device's own flushes are given back, too; the fsyncs that wait for them are not.
+start_recording -d "$disk"
+before=$(diskstats "$disk")
+echo 0x8000 >/sys/bus/pseudo/drivers/scsi_debug/opts
+echo 2 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
+for block in 1 2 3 4 5 6; do
+	dd if=/dev/zero of="/dev/$disk" bs=4k count=1 seek=$block conv=notrunc,fsync 2>/dev/null
+done
+echo 0 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
+echo 0 >/sys/bus/pseudo/drivers/scsi_debug/opts
+summarize
+is "$(diskstats_from_events "$disk")" "$(difference "$before" "$(diskstats "$disk")")" \
+	"flushes of a busy host: events and /proc/diskstats agree"
+requeues()
+{
+	monad-storage latency --json -d "$disk" | jq --arg op "$1" '[.series[] |
+		select(.op == $op) | .requeues_issued + .requeues_unissued] | add // 0'
+}
+at_least "$(requeues cache_flush)" 1 "they were given back"
+is "$(requeues flush)" 0 "and nothing else was counted as that"
+nothing_lost
+
 # opts=4: every command is lost, until every_nth is 0 again
 start_recording -d "$disk"
 echo 2 >"/sys/block/$disk/device/timeout"
