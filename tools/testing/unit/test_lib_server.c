@@ -166,7 +166,8 @@ static void test_slow_client(void)
 	sums_up(&answer, 70);
 	free_response(answer.final);
 	end_talk(&other);
-	poll(NULL, 0, 700);
+	/* All buffers are full by then, and its patience over; that of the server is not yet. */
+	poll(NULL, 0, 1300);
 	ask(&talk, "t", "1", 100);
 	answer = finish(&talk, "s");
 	ends(&answer, MONAD__STATUS__STATUS_FAILED, "did not read what was sent");
