@@ -10,18 +10,6 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
-# The seven numbers, of the resident metrics.
-diskstats_from_metrics()
-{
-	monad-storage latency --json -d "$1" | jq -r '.series |
-		def sum(f; ops): [.[] | select(.op as $op | ops | index($op)) | f] | add // 0;
-		(["write", "flush", "write_zeroes", "secure_erase", "zone_append"]) as $writes |
-		[sum(.ops; ["read"]), sum(.bytes; ["read"]) / 512,
-		 sum(.ops; $writes), sum(.bytes; $writes) / 512,
-		 sum(.ops; ["discard"]), sum(.bytes; ["discard"]) / 512,
-		 sum(.ops; ["cache_flush"])] | join(" ")'
-}
-
 operations_from_metrics()
 {
 	all=$(diskstats_from_metrics "$1")
