@@ -10,7 +10,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
-make_null_blk nullb_a irqmode=2 completion_nsec=10000 hw_queue_depth=8
+make_null_blk nullb_a irqmode=2 completion_nsec=1000000 hw_queue_depth=8
 a=$made_disk
 make_null_blk nullb_b irqmode=0
 b=$made_disk
@@ -71,7 +71,7 @@ is "$(jq '.device_ns, .total_ns | numbers' /tmp/unseen | wc -l)" 0 "and have no 
 is "$(monad-storage status --json | jq -r '.inflight | add')" 0 "nothing is left in flight"
 
 # Flushes that end in an interrupt, and with them the fsyncs that wait for them.
-make_null_blk nullb_c irqmode=2 completion_nsec=10000 hw_queue_depth=8 submit_queues=1 cache_size=4
+make_null_blk nullb_c irqmode=2 completion_nsec=1000000 hw_queue_depth=8 submit_queues=1 cache_size=4
 c=$made_disk
 settle
 start_recording --events=ends
