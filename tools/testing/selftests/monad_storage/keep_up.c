@@ -20,6 +20,9 @@
 #include <monad_event/event_ring_util.h>
 #include <monad_event/event_wait.h>
 
+/* How often it looks whether it is to end: a signal may come just before it sleeps. */
+#define TICK_NS 100000000
+
 static volatile sig_atomic_t ended;
 
 static void end(int sig)
@@ -90,7 +93,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (!ended) {
 		take(&it, &sums);
-		error = monad_event_waiter_wait(&waiter, &it, 1, 100);
+		error = monad_event_waiter_wait(&waiter, &it, 1, TICK_NS);
 		if (error && error != EINTR && error != ETIMEDOUT)
 			errx(1, "%s", monad_event_ring_get_last_error());
 	}
