@@ -4,10 +4,6 @@
  * kernel's kernel/sched/build_policy.c is, because libbpf's static linker (1.1)
  * cannot link objects that call the same kfunc.
  */
-#include "storage.bpf.h"
-#include "storage_metrics.bpf.h"
-#include "storage_unseen.bpf.h"
-
 #include "storage_start.bpf.c"
 #include "storage_issue.bpf.c"
 #include "storage_requeue.bpf.c"

@@ -8,9 +8,11 @@
  */
 #include <asm-generic/errno-base.h>
 
-#include "storage.bpf.h"
 #include "storage_bio.bpf.h"
+#include "storage_event.bpf.h"
+#include "storage_inflight.bpf.h"
 #include "storage_metrics.bpf.h"
+#include "storage_stack.bpf.h"
 #include "storage_unseen.bpf.h"
 
 /* What the device will know as a request. */
@@ -151,13 +153,10 @@ static __always_inline void end_without_request(struct bio *bio, struct gendisk 
 		count(MONAD_STORAGE_GIVEN_UP);
 	if (error && error != EAGAIN) {
 		if (!io) {
-			io = new_orphan(ORPHAN_BIO);
+			io = new_orphan(ORPHAN_BIO, disk_dev(disk), bio->bi_opf, bio);
 			if (!io)
 				return;
-			io->dev = disk_dev(disk);
-			io->op = op_from(bio->bi_opf);
 			io->sector = sector_from(bio->bi_iter.bi_sector, io->op);
-			io->cgroup_id = bio_cgroup_id(bio);
 		}
 		barrier_var(io);
 		io->flags |= flags_from(bio->bi_opf, io->op);
@@ -208,14 +207,10 @@ int BPF_PROG(storage_bio_complete, struct request_queue *q, struct bio *bio)
 			end_without_request(bio, disk, error, now);
 			return 0;
 		}
-		io = new_orphan(ORPHAN_BIO);
+		io = new_orphan(ORPHAN_BIO, dev, bio->bi_opf, bio);
 		if (!io)
 			return 0;
-		io->dev = dev;
-		io->op = op_from(bio->bi_opf);
-		io->flags = flags_from(bio->bi_opf, io->op) | MONAD_STORAGE_F_ORPHAN;
-		io->sector = MONAD_STORAGE_NO_SECTOR;
-		io->cgroup_id = bio_cgroup_id(bio);
+		io->flags |= MONAD_STORAGE_F_ORPHAN;
 		count_orphan(0, now);
 	}
 	barrier_var(io);

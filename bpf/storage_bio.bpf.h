@@ -3,7 +3,8 @@
 #ifndef MONAD_STORAGE_BIO_BPF_H
 #define MONAD_STORAGE_BIO_BPF_H
 
-#include "storage.bpf.h"
+#include "storage_event.bpf.h"
+#include "storage_inflight.bpf.h"
 #include "storage_metrics.bpf.h"
 
 static __always_inline void end_of_bio(struct monad_storage_io *io, u32 error, u64 now,

@@ -12,8 +12,9 @@
  * flushes themselves are done by a request of the kernel's own, one for all who
  * wait at the time, whose address is in the hardware queue.
  */
-#include "storage.bpf.h"
 #include "storage_bio.bpf.h"
+#include "storage_event.bpf.h"
+#include "storage_inflight.bpf.h"
 #include "storage_metrics.bpf.h"
 #include "storage_unseen.bpf.h"
 
@@ -80,22 +81,6 @@ __noinline int was_over(u64 key, u64 bio, u32 opf, u64 gendisk)
 	/* Nobody saw it end before (recursion misses). */
 	io->bytes_done = io->bytes;
 	return false;
-}
-
-static __always_inline struct monad_storage_io *init_orphan(struct request *rq, u32 dev)
-{
-	struct monad_storage_io *io = new_orphan(ORPHAN_RQ);
-	u32 opf = rq->cmd_flags;
-
-	if (!io)
-		return NULL;
-	io->dev = dev;
-	io->op = op_from(opf);
-	io->flags = flags_from(opf, io->op) | MONAD_STORAGE_F_ORPHAN;
-	io->sector = sector_from(rq->__sector, io->op);
-	io->cgroup_id = bio_cgroup_id(rq->bio);
-	io->handed_down = 1;
-	return io;
 }
 
 /* What a driver takes in one request, and so how many bios there can be. */
@@ -169,9 +154,12 @@ int BPF_PROG(storage_rq_complete, struct request *rq, u8 status, unsigned int nr
 				end_bios(address_of(rq->bio), error);
 			return 0;
 		}
-		io = init_orphan(rq, dev);
+		io = new_orphan(ORPHAN_RQ, dev, rq->cmd_flags, rq->bio);
 		if (!io)
 			return 0;
+		io->flags |= MONAD_STORAGE_F_ORPHAN;
+		io->sector = sector_from(rq->__sector, io->op);
+		io->handed_down = 1; /* perhaps */
 	}
 	barrier_var(io);
 	op = io->op;

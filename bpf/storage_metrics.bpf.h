@@ -13,6 +13,8 @@
 
 #include "latency_bucket.h"
 #include "storage.bpf.h"
+#include "storage_event.bpf.h"
+#include "storage_table.bpf.h"
 
 const volatile uint32_t series_shift;
 const volatile uint32_t cgroup_shift;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A request does not go its straight way: given back, or merged away. */
-#include "storage.bpf.h"
+#include "storage_event.bpf.h"
+#include "storage_inflight.bpf.h"
 #include "storage_metrics.bpf.h"
 #include "storage_unseen.bpf.h"
 

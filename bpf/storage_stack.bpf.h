@@ -10,10 +10,7 @@
 #ifndef MONAD_STORAGE_STACK_BPF_H
 #define MONAD_STORAGE_STACK_BPF_H
 
-#include "kernel_types.h"
-#include <bpf/bpf_helpers.h>
-#include "monad_ring.bpf.h"
-#include "storage_state.h"
+#include "storage.bpf.h"
 #include "storage_table.bpf.h"
 
 const volatile bool record_stacks;

@@ -4,7 +4,9 @@
  * queued (storage_bio.bpf.c): it may have waited for a request since, as where a disk has
  * too few of them, or for its turn, and this may be a kworker then.
  */
-#include "storage.bpf.h"
+#include "storage_event.bpf.h"
+#include "storage_inflight.bpf.h"
+#include "storage_stack.bpf.h"
 #include "storage_unseen.bpf.h"
 
 static __always_inline void start(void *ctx, struct monad_storage_io *io, u32 dev,

@@ -26,6 +26,16 @@
 #include <bpf/bpf_helpers.h>
 #include "storage_state.h"
 
+/* One of the two arrays of a table, of which the loader says how large they are. */
+#define TABLE_MAP(name, value_type)                  \
+	struct {                                     \
+		__uint(type, BPF_MAP_TYPE_ARRAY);    \
+		__uint(map_flags, BPF_F_MMAPABLE);   \
+		__uint(max_entries, 1); /* loader */ \
+		__type(key, u32);                    \
+		__type(value, value_type);           \
+	} name SEC(".maps")
+
 /* A place in a table: which bucket, and where in it. */
 struct place {
 	struct monad_storage_bucket *bucket;

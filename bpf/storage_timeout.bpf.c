@@ -4,7 +4,7 @@
  * do. Some give it more time, or have nothing to say (nvme at first, virtio_blk, nbd, ublk):
  * then the mark goes again, and nobody who looks at the request later sees it.
  */
-#include "storage.bpf.h"
+#include "storage_inflight.bpf.h"
 
 /* block/blk-mq.c, called for each request of a disk when one of them may have timed out */
 SEC("fentry/blk_mq_handle_expired")

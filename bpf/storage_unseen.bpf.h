@@ -11,7 +11,8 @@
 #ifndef MONAD_STORAGE_UNSEEN_BPF_H
 #define MONAD_STORAGE_UNSEEN_BPF_H
 
-#include "storage.bpf.h"
+#include "storage_event.bpf.h"
+#include "storage_inflight.bpf.h"
 #include "storage_metrics.bpf.h"
 
 /* The caller's side of an fsync: never with the device. */
