@@ -214,10 +214,11 @@ part_unit()
 
 	# What needs huge pages set aside, which this machine need not have.
 	for test in test_lib_open test_lib_writer test_lib_writer_room; do
-		run "unit $test, with hugetlbfs" tools/testing/vm/run --kernel "${kernels[0]}" \
+		launch "unit $test, with hugetlbfs" tools/testing/vm/run --kernel "${kernels[0]}" \
 			--no-module --append hugepages=64 --with build/unit/$test -- sh -c \
 			"mkdir -p /mnt/huge && mount -t hugetlbfs none /mnt/huge && $test"
 	done
+	collect
 
 	run "what the library promises" tools/testing/abi/check
 	run "the library as installed" tools/testing/installed/check
@@ -234,15 +235,21 @@ part_unit()
 	run_tests ", ASan and UBSan" $tests
 }
 
-# A minute of it; tools/testing/fuzz/run TARGET RUNS takes as long as it takes.
+# A minute of it; tools/testing/fuzz/run TARGET RUNS takes as long as it takes. One at a time,
+# beside which there is room for the guests of the next part.
 part_fuzz()
 {
-	run "fuzz" tools/testing/fuzz/run
+	launch "fuzz" tools/testing/fuzz/run
+	case " ${parts[*]} " in
+	*" fuzz vm "*) ;;
+	*) collect ;;
+	esac
 }
 
 part_vm()
 {
-	run "guests" tools/testing/vm/selftest
+	launch "guests" tools/testing/vm/selftest
+	collect
 }
 
 part_ring()
@@ -263,20 +270,23 @@ part_storage()
 {
 	step "build: storage tests" make -s storage-tests || return
 	for kernel in "${kernels[@]}"; do
-		launch "storage $kernel" tools/testing/selftests/monad_storage/run --kernel "$kernel"
+		launch "storage $kernel" tools/testing/selftests/monad_storage/run --kernel "$kernel" \
+			--of "${kernels[*]}"
 	done
-	collect
 	# Once, on the last of them: it is about what is outside of the guest.
-	run "prometheus $kernel" tools/testing/selftests/monad_storage/prometheus --kernel "$kernel"
-	run "otlp $kernel" tools/testing/selftests/monad_storage/otlp --kernel "$kernel"
+	launch "prometheus $kernel" tools/testing/selftests/monad_storage/prometheus \
+		--kernel "$kernel"
+	launch "otlp $kernel" tools/testing/selftests/monad_storage/otlp --kernel "$kernel"
+	collect
 }
 
 # Instructions, not seconds: the same on every machine and every run.
 part_cost()
 {
 	for kernel in "${kernels[@]}"; do
-		run "cost of an event $kernel" tools/testing/bench/check-cost "$kernel"
+		launch "cost of an event $kernel" tools/testing/bench/check-cost "$kernel"
 	done
+	collect
 }
 
 # On kernels built to notice mistakes; a report in the kernel's log fails what brought it about.

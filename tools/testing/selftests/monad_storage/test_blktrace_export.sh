@@ -4,6 +4,7 @@
 # What is written as blktrace's files is what blktrace itself has of the same I/O, is what replay
 # says, and is of use to blkparse, btt and fio.
 #
+# kernel: any
 # needs: modules=null_blk,mq-deadline,scsi_debug,sd_mod,dm_mod,ext4
 # needs: programs=fio,dd,blktrace,blkparse,btt,dmsetup,mke2fs
 # shellcheck source-path=SCRIPTDIR source=lib.sh

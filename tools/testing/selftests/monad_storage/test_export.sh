@@ -4,6 +4,7 @@
 # What Prometheus gets: the totals are those of /proc/diskstats, every kind of metric is
 # brought about, and the exporter outlives starts, stops and other exporters.
 #
+# kernel: any
 # needs: modules=null_blk,scsi_debug,sd_mod,mq-deadline,dm_mod programs=fio,dd,dmsetup,blkdiscard,setpriv,curl
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"

@@ -3,6 +3,7 @@
 #
 # The page: it holds what was recorded, needs nothing else, and says what it lacks.
 #
+# kernel: any
 # needs: modules=null_blk,scsi_debug,sd_mod,ext4 programs=dd,mkfs.ext4
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"

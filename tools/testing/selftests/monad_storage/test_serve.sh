@@ -4,6 +4,7 @@
 # Tasks over a socket: all kinds, with the numbers that a task here has; several, and their
 # ends; clients and servers that die; and nothing is left of any of them.
 #
+# kernel: any
 # needs: modules=null_blk,ext4 programs=perl,dd,mkfs.ext4,bpftool,setpriv,timeout,stat,tr built=task_socket
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"

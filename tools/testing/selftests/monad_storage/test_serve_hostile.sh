@@ -4,6 +4,7 @@
 # Clients of 'monad-storage serve' that do what they should not: each is told, and only they
 # suffer from it. And rings that are too small to be read in time.
 #
+# kernel: any
 # needs: modules=null_blk programs=perl,dd,bpftool,timeout built=task_socket
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"

@@ -4,6 +4,7 @@
 # What is recorded comes to receivers: each number as 'monad-storage latency' has it, and each
 # event once, though a receiver is killed meanwhile and the recording begun anew.
 #
+# kernel: any
 # needs: modules=null_blk,scsi_debug,sd_mod programs=dd
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"

@@ -3,6 +3,7 @@
 #
 # top: disks and actors of an interval, no more and no less.
 #
+# kernel: any
 # needs: modules=null_blk programs=fio,dd,script,stty
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
