@@ -21,6 +21,7 @@
 #include <monad_event/event_wait.h>
 
 #include "error.h"
+#include "lock_holder.h"
 
 #define NSEC_PER_SEC 1000000000ULL
 
@@ -143,25 +144,6 @@ static bool is_lapped(const struct monad_event_iterator *iter)
 }
 
 /*
- * Whether somebody holds an exclusive lock on the file, who may be invisible from here. 0: yes;
- * EOWNERDEAD: nobody does; anything else: there is no telling.
- */
-static int try_lock(int fd)
-{
-	char path[32];
-	int own, err;
-
-	/* Locks belong to open files: one of our own, so that nobody's is converted. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	own = open(path, O_RDONLY | O_CLOEXEC);
-	if (own < 0)
-		return errno;
-	err = flock(own, LOCK_SH | LOCK_NB) == 0 ? EOWNERDEAD : errno;
-	close(own);
-	return err == EWOULDBLOCK ? 0 : err;
-}
-
-/*
  * Whether a ring file has a writer. /proc/locks does not have the locks of processes in
  * other PID namespaces. So, when it has none, this tries to get one, and not before:
  * it would keep others from getting theirs for a moment. Who cannot find out, for want of
@@ -175,7 +157,7 @@ static bool has_writer(int fd)
 	listed = monad_event_ring_query_excl_writer_pid(fd, &pid);
 	if (listed == 0)
 		return true;
-	locked = try_lock(fd);
+	locked = try_shared_lock(fd);
 	/* Where the file cannot be opened any more, what is listed has to do. */
 	if (locked == EACCES)
 		return listed != EOWNERDEAD;

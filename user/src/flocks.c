@@ -19,16 +19,21 @@
 #include <monad_event/event_ring_util.h>
 
 #include "error.h"
+#include "lock_holder.h"
 
 /* Pages of 64 KiB are the largest there are, and a read(2) of /proc/locks gives one at most. */
 #define BUF_SIZE (65536 + 1)
 /* With less than that in it, the smallest page has room for another line. */
 #define CHUNK_FULL (4096 - 256)
 
-/* How often the same has to be seen: usually, and when it is nothing; and looks in all. */
+/*
+ * How often the same has to be seen: shared locks, and none at all; how many looks that takes at
+ * the most, and how many more where there is an exclusive lock that was not seen.
+ */
 #define SAME_LOOKS	4
 #define SAME_LOOKS_NONE 16
 #define MAX_LOOKS	64
+#define MORE_LOOKS	128
 
 /* A file as /proc/locks names it. */
 struct file_id {
@@ -95,6 +100,7 @@ static bool parse_flock(const char *line, const struct file_id *id,
 struct look {
 	size_t count;	/* may be more than there was room for */
 	uint64_t digest; /* of all of them, in their order */
+	bool exclusive;	/* one is, so it is the only one */
 	bool at_once;	/* one read(2) gave all there is */
 };
 
@@ -103,8 +109,12 @@ static void look_at_line(struct look *look, const char *line, const struct file_
 {
 	struct monad_event_flock_info found;
 
-	if (!parse_flock(line, id, &found))
+	/* What is listed beside an exclusive one was before or after it; or it is that once more. */
+	if (look->exclusive || !parse_flock(line, id, &found))
 		return;
+	look->exclusive = found.lock == LOCK_EX;
+	if (look->exclusive)
+		look->count = 0;
 	if (look->count < room)
 		flocks[look->count] = found;
 	look->count++;
@@ -146,24 +156,30 @@ static int look_at_locks(struct look *look, char *buf, const struct file_id *id,
 /*
  * The kernel gives /proc/locks a page at a time, and in between finds its place again by
  * counting lines: locks that come and go meanwhile make it pass over some, or give them twice.
- * So where it takes more than one read, this looks until it has seen the same several times,
- * and more often before it says that there is nothing.
+ * So where it takes more than one read, this looks until it has seen an exclusive lock, which
+ * nothing else looks like, or the same several times; more often before it says that there is
+ * nothing, and after that for as long as nobody else can get a lock.
  */
-static int look_until_sure(struct look *look, char *buf, const struct file_id *id,
+static int look_until_sure(struct look *look, char *buf, int ring_fd, const struct file_id *id,
 			   struct monad_event_flock_info *flocks, size_t room)
 {
+	unsigned int same = 0, max = MAX_LOOKS;
 	struct look before = {0};
-	unsigned int same = 0;
 	int err;
 
-	for (unsigned int i = 0; i < MAX_LOOKS; i++) {
+	for (unsigned int i = 0; i < max; i++) {
 		err = look_at_locks(look, buf, id, flocks, room);
-		if (err || look->at_once)
+		if (err || look->at_once || look->exclusive)
 			return err;
 		same = i && look->count == before.count && look->digest == before.digest ? same + 1
 											 : 1;
-		if (same >= (look->count ? SAME_LOOKS : SAME_LOOKS_NONE))
+		if (same >= SAME_LOOKS && look->count)
 			break;
+		if (same == SAME_LOOKS_NONE) {
+			if (try_shared_lock(ring_fd) != 0)
+				break;
+			max = MORE_LOOKS;
+		}
 		before = *look;
 	}
 	return 0;
@@ -188,7 +204,7 @@ int monad_event_ring_query_flocks(int ring_fd, struct monad_event_flock_info *fl
 	buf = malloc(BUF_SIZE);
 	if (!buf)
 		return FAIL(ENOMEM, "no memory to read /proc/locks");
-	err = look_until_sure(&look, buf, &id, flocks, *size);
+	err = look_until_sure(&look, buf, ring_fd, &id, flocks, *size);
 	free(buf);
 	if (err)
 		return FAIL(err, "cannot read /proc/locks");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -25,6 +26,21 @@ int lock_for_writing(int fd)
 			return errno;
 		nanosleep(&pause, NULL);
 	}
+}
+
+int try_shared_lock(int fd)
+{
+	char path[32];
+	int own, err;
+
+	/* Locks belong to open files: one of our own, so that nobody's is converted. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	own = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (own < 0)
+		return errno;
+	err = flock(own, LOCK_SH | LOCK_NB) == 0 ? EOWNERDEAD : errno;
+	close(own);
+	return err == EWOULDBLOCK ? 0 : err;
 }
 
 /* The command that @pid runs, as ps(1) shows it; "?" if that is not to be had. */

@@ -14,6 +14,13 @@
 int lock_for_writing(int fd);
 
 /*
+ * Whether somebody holds an exclusive lock on the file, who may be invisible from here: tries to
+ * get a shared one, and lets go of it. 0: yes; EOWNERDEAD: nobody does; anything else: there is
+ * no telling.
+ */
+int try_shared_lock(int fd);
+
+/*
  * "process 4711 (fio)", and the like, in @buf, which is returned. A guess: whoever held it may
  * have let go. The thread's error message is overwritten.
  */

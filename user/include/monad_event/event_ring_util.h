@@ -124,7 +124,9 @@ struct monad_event_flock_info {
 /*
  * Who holds locks on the file open at @ring_fd. @size: in, the number of
  * elements of @flocks; out, how many were found. ERANGE: there are more than
- * fit; as many as fit are filled in. A snapshot: it may be old on return.
+ * fit; as many as fit are filled in. A snapshot: it may be old on return. With
+ * very many locks on the machine, none of which seems to be on this file, it
+ * tries for a moment to get a shared one, to see whether that is so.
  */
 int monad_event_ring_query_flocks(int ring_fd, struct monad_event_flock_info *flocks, size_t *size);
 
