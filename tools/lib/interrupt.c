@@ -41,8 +41,11 @@ static void on_signal(int number)
 
 void catch_interrupts(void)
 {
-	/* No SA_RESTART: a sleep ends at once. */
-	struct sigaction action = {.sa_handler = on_signal};
+	/*
+	 * Sleeps and polls end all the same. A write to a pipe that is full does not: stdio would
+	 * take that for an error, and drop what was to be written.
+	 */
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	struct sigaction old;
 
 	sigemptyset(&action.sa_mask);

@@ -9,9 +9,9 @@
 extern volatile sig_atomic_t interrupted;
 
 /*
- * From now on the first of them sets that, and ends sleeps with EINTR. One that comes a moment
- * later ends the program, which may be stuck. A SIGHUP that is ignored, as nohup(1) has it, stays
- * so.
+ * From now on the first of them sets that, and ends sleeps and polls with EINTR; what reads or
+ * writes goes on. One that comes a moment later ends the program, which may be stuck. A SIGHUP
+ * that is ignored, as nohup(1) has it, stays so.
  */
 void catch_interrupts(void);
 

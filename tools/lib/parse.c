@@ -75,7 +75,7 @@ int parse_time(const char *text, uint64_t now_ns, uint64_t *ns)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		bool time_of_day = formats[i][1] == 'H';
-		struct tm tm;
+		struct tm tm, asked;
 		char *end;
 		time_t t;
 
@@ -87,7 +87,11 @@ int parse_time(const char *text, uint64_t now_ns, uint64_t *ns)
 		if (!end || *end)
 			continue;
 		tm.tm_isdst = -1;
+		asked = tm;
 		t = mktime(&tm);
+		/* There is no 31st of February. */
+		if (tm.tm_mon != asked.tm_mon || tm.tm_mday != asked.tm_mday)
+			return -1;
 		if (time_of_day && t > now) {
 			tm.tm_mday--;
 			tm.tm_isdst = -1;

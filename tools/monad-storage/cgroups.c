@@ -87,7 +87,7 @@ static void print(const struct metrics *metrics, uint64_t window_ns)
 	char path[PATH_MAX], text[PATH_MAX], window[HUMAN_WINDOW_LEN];
 
 	if (window_ns)
-		puts(human_window(window_ns, window));
+		puts(human_window(clock_ns(CLOCK_REALTIME), window_ns, window));
 
 	printf("%9s %6s %9s %6s %9s %6s %8s %8s  %s\n", "READS", "SIZE", "WRITES", "SIZE", "OTHERS",
 	       "ERR", "AVERAGE", "ALL", "CGROUP");

@@ -34,6 +34,12 @@ enum event_result event_read(struct monad_event_iterator *iter,
 
 /* The flow tag, as disk.h has devices. */
 uint32_t event_dev(const struct monad_event_descriptor *desc);
+/* Whether @op is one of @ops (1 << op; 0: all). */
+static inline bool ops_have(uint32_t ops, unsigned int op)
+{
+	return !ops || (op < 32 && ops >> op & 1);
+}
+
 unsigned int event_op(const struct monad_event_descriptor *desc);
 bool event_failed(const struct monad_event_descriptor *desc);
 

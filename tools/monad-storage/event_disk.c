@@ -33,6 +33,13 @@ const char *event_disk_name(struct event_disks *disks, const struct storage_even
 	return disk->name;
 }
 
+const char *event_disk_known(const struct event_disks *disks, uint32_t dev)
+{
+	const struct event_disk *disk = find(disks, dev);
+
+	return disk ? disk->name : NULL;
+}
+
 void event_disks_free(struct event_disks *disks)
 {
 	free(disks->disks);

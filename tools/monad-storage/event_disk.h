@@ -24,6 +24,9 @@ struct event_disks {
  */
 const char *event_disk_name(struct event_disks *disks, const struct storage_event *event);
 
+/* What the disk with that number is called, by the events so far; NULL if none says it. */
+const char *event_disk_known(const struct event_disks *disks, uint32_t dev);
+
 void event_disks_free(struct event_disks *disks);
 
 #endif /* MONAD_STORAGE_EVENT_DISK_H */

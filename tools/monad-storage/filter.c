@@ -121,7 +121,7 @@ bool filter_descriptor(const struct filter *filter, const struct monad_event_des
 		return false;
 	if (desc->content_ext[MONAD_STORAGE_TAG_LATENCY] < filter->min_latency_ns)
 		return false;
-	if (filter->ops && !(filter->ops >> event_op(desc) & 1))
+	if (!ops_have(filter->ops, event_op(desc)))
 		return false;
 	if (!cgroup_set_has(&filter->cgroups, desc->content_ext[MONAD_STORAGE_TAG_CGROUP]))
 		return false;
@@ -137,11 +137,13 @@ bool filter_descriptor(const struct filter *filter, const struct monad_event_des
 static bool is_named(struct filter *filter, const struct storage_event *event)
 {
 	uint32_t dev = event_dev(&event->desc);
+	char name[MONAD_STORAGE_DISK_LEN];
 
 	if (!event->is_complete)
 		return dev && filter_has(filter->name_devs, filter->nr_names, dev);
+	disk_event_name(event->complete.disk, name, sizeof(name));
 	for (unsigned int i = 0; i < filter->nr_names; i++) {
-		if (!strcmp(filter->names[i], event->complete.disk)) {
+		if (!strcmp(filter->names[i], name)) {
 			filter->name_devs[i] = dev;
 			return true;
 		}

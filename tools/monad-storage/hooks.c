@@ -34,6 +34,11 @@ int hooks_read(struct hook hooks[NR_HOOKS])
 	return pins_visit_links(note_hook, hooks);
 }
 
+bool hooks_crippled(const struct hook hooks[NR_HOOKS])
+{
+	return !hooks[2].attached || !hooks[3].attached;
+}
+
 bool hook_missing(const struct hook hooks[NR_HOOKS], size_t which)
 {
 	return !hooks[which].attached && (which > 1 || !hooks[!which].attached);

@@ -9,7 +9,10 @@
 
 #define NR_HOOKS 13
 
-/* By name of the tracepoint, or function. The first two stand in for each other. */
+/*
+ * By name of the tracepoint, or function. The first two stand in for each other, the next two
+ * are the core.
+ */
 extern const char *const hook_names[NR_HOOKS];
 
 struct hook {
@@ -23,6 +26,9 @@ struct hook {
 
 /* Fills in all of them; 0 or -errno, when none is attached. */
 int hooks_read(struct hook hooks[NR_HOOKS]);
+
+/* One is missing without which hardly anything is counted: how requests are issued, and end. */
+bool hooks_crippled(const struct hook hooks[NR_HOOKS]);
 
 /* Not attached, and none that stands in for it either. */
 bool hook_missing(const struct hook hooks[NR_HOOKS], size_t which);

@@ -109,11 +109,11 @@ const char *human_count(uint64_t n, char buf[HUMAN_LEN])
 	return buf;
 }
 
-const char *human_window(uint64_t window_ns, char buf[HUMAN_WINDOW_LEN])
+const char *human_window(uint64_t end_ns, uint64_t window_ns, char buf[HUMAN_WINDOW_LEN])
 {
 	char clock[HUMAN_LEN], window[HUMAN_LEN];
 
-	snprintf(buf, HUMAN_WINDOW_LEN, "%.8s, in %s", human_clock(clock_ns(CLOCK_REALTIME), clock),
+	snprintf(buf, HUMAN_WINDOW_LEN, "%.8s, in %s", human_clock(end_ns, clock),
 		 human_duration(window_ns, window));
 	return buf;
 }

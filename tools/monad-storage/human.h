@@ -19,8 +19,8 @@ const char *human_ms(uint64_t ns, bool known, char buf[HUMAN_LEN]);
 /* Local time of day, "03:12:30.123456". */
 const char *human_clock(uint64_t epoch_ns, char buf[HUMAN_LEN]);
 
-/* "08:15:00, in 1s": over what was seen in a window that ends now */
-const char *human_window(uint64_t window_ns, char buf[HUMAN_WINDOW_LEN]);
+/* "08:15:00, in 1s": over what was seen in a window that ended at @end_ns, since 1970 */
+const char *human_window(uint64_t end_ns, uint64_t window_ns, char buf[HUMAN_WINDOW_LEN]);
 /* Local date and time, "2024-05-31 03:12:30". */
 const char *human_time(uint64_t epoch_ns, char buf[HUMAN_LEN]);
 /* A time span: "41s", "3m12s", "5h07m". */

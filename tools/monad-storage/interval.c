@@ -27,20 +27,26 @@ error_t interval_parse(struct interval *interval, const char *arg, struct argp_s
 	return ARGP_ERR_UNKNOWN;
 }
 
+uint64_t interval_end(uint64_t before_ns, uint64_t ns)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	return before_ns + ns > now ? before_ns + ns : now + ns;
+}
+
 bool interval_next(struct interval *interval)
 {
 	struct timespec ts;
 
 	if (!interval->next_ns) {
-		clock_gettime(CLOCK_MONOTONIC, &ts);
-		interval->next_ns = ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+		interval->next_ns = clock_ns(CLOCK_MONOTONIC);
 		if (!interval->count)
 			interval->count = UINT64_MAX;
 	}
 	if (!interval->count)
 		return false;
 	interval->count--;
-	interval->next_ns += interval->ns;
+	interval->next_ns = interval_end(interval->next_ns, interval->ns);
 	ts.tv_sec = (time_t)(interval->next_ns / NSEC_PER_SEC);
 	ts.tv_nsec = (long)(interval->next_ns % NSEC_PER_SEC);
 	while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)

@@ -19,6 +19,12 @@ struct interval {
 error_t interval_parse(struct interval *interval, const char *arg, struct argp_state *state);
 
 /*
+ * When the interval ends that follows one that ended at @before_ns: those that were missed, as
+ * when nobody read what was printed, or the program was stopped, are not made up for.
+ */
+uint64_t interval_end(uint64_t before_ns, uint64_t ns);
+
+/*
  * Sleeps until the next interval is over, as counted from the first call; false when
  * there are no more, or somebody interrupted.
  */

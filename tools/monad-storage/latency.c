@@ -108,7 +108,7 @@ static void print_header(uint64_t window_ns)
 {
 	char text[HUMAN_WINDOW_LEN];
 
-	printf("%-46s", window_ns ? human_window(window_ns, text) : "");
+	printf("%-46s", window_ns ? human_window(clock_ns(CLOCK_REALTIME), window_ns, text) : "");
 	for (int phase = 0; phase < MONAD_STORAGE_PHASES; phase++)
 		printf(" | %-20s", phase_names[phase]);
 	printf("\n%-10s %-12s%9s %6s   %5s", "DISK", "OP", window_ns ? "OPS/s" : "OPS", "SIZE",

@@ -406,6 +406,17 @@ static const struct metrics_cgroup *old_cgroup(const struct metrics *before,
 	return bsearch(c, before->cgroups, before->nr_cgroups, sizeof(*c), compare_cgroups);
 }
 
+/* What a cgroup had before it was gone was not added to the gone ones' since. */
+static void subtract_moved(struct metrics *since, const struct metrics *before)
+{
+	for (size_t i = 0; i < before->nr_cgroups; i++) {
+		const struct metrics_cgroup *c = &before->cgroups[i];
+
+		if (!bsearch(c, since->cgroups, since->nr_cgroups, sizeof(*c), compare_cgroups))
+			subtract(&since->gone_cgroups, &c->sum, sizeof(c->sum));
+	}
+}
+
 void metrics_since(struct metrics *since, const struct metrics *now, const struct metrics *before)
 {
 	*since = *now;
@@ -435,5 +446,6 @@ void metrics_since(struct metrics *since, const struct metrics *now, const struc
 	subtract(&since->unknown, &before->unknown, sizeof(since->unknown));
 	subtract(&since->unknown_cgroup, &before->unknown_cgroup, sizeof(since->unknown_cgroup));
 	subtract(&since->gone_cgroups, &before->gone_cgroups, sizeof(since->gone_cgroups));
+	subtract_moved(since, before);
 	since->unknown_errors -= before->unknown_errors;
 }

@@ -116,7 +116,7 @@ static int take_inflight(struct observation *seen)
 	size_t n;
 	int err;
 
-	err = pins_inflight_by_device(&inflight, &n);
+	err = pins_inflight_by_device(0, &inflight, &n);
 	if (err)
 		return err;
 	clock_gettime(CLOCK_MONOTONIC, &now);

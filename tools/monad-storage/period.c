@@ -27,9 +27,12 @@ error_t period_option(struct period *period, int key, char *arg, struct argp_sta
 
 int period_check(const struct period *period)
 {
+	char since[HUMAN_LEN], until[HUMAN_LEN];
+
 	if (period->since_ns <= period->until_ns)
 		return EXIT_OK;
-	error("--since is later than --until");
+	error("--since, %s, is later than --until, %s; say the date, too",
+	      human_time(period->since_ns, since), human_time(period->until_ns, until));
 	return EXIT_USAGE;
 }
 

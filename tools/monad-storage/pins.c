@@ -16,6 +16,7 @@
 
 #include "disk.h"
 #include "monad_storage.h"
+#include "event.h"
 #include "inflight_table.h"
 #include "pins.h"
 #include "printable.h"
@@ -310,6 +311,7 @@ int pins_read_counters(struct monad_storage_counters *sum)
 }
 
 struct device_list {
+	uint32_t ops; /* see ops_have() */
 	struct inflight_device *devices;
 	size_t nr, room;
 };
@@ -331,8 +333,12 @@ static struct inflight_device *find_device(struct device_list *list, uint32_t de
 
 static void count_io(const struct inflight_io *io, void *arg)
 {
-	struct inflight_device *device = find_device(arg, io->io.dev);
+	const struct device_list *list = arg;
+	struct inflight_device *device;
 
+	if (!ops_have(list->ops, io->io.op))
+		return;
+	device = find_device(arg, io->io.dev);
 	if (io->began_ns && (!device->oldest_ns || io->began_ns < device->oldest_ns))
 		device->oldest_ns = io->began_ns;
 	if (io->io.state == MONAD_STORAGE_STATE_ISSUED)
@@ -345,9 +351,9 @@ static void count_io(const struct inflight_io *io, void *arg)
 		device->queued++;
 }
 
-int pins_inflight_by_device(struct inflight_device **devices, size_t *nr)
+int pins_inflight_by_device(uint32_t ops, struct inflight_device **devices, size_t *nr)
 {
-	struct device_list list = {};
+	struct device_list list = { .ops = ops };
 	int err;
 
 	err = inflight_visit(count_io, &list, NULL);

@@ -88,8 +88,8 @@ struct inflight_device {
 	uint64_t oldest_ns;   /* when the oldest of them began, CLOCK_MONOTONIC; 0: not known */
 };
 
-/* Of each device that has any, in no order; free() it. 0 or -errno. */
-int pins_inflight_by_device(struct inflight_device **devices, size_t *nr);
+/* Of each device that has any of @ops (1 << op; 0: all), in no order; free() it. 0 or -errno. */
+int pins_inflight_by_device(uint32_t ops, struct inflight_device **devices, size_t *nr);
 
 typedef void pins_link_fn(const char *name, int link_fd, void *arg);
 

@@ -78,10 +78,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		replay->blktrace_dir = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (replay->blktrace_dir &&
-		    (replay->summarize || replay->folded || replay->view.json))
+		if (replay->folded && replay->summarize)
 			argp_error(state,
-				   "--blktrace goes with none of --summary, --folded, --json");
+				   "--folded and --summary are two ways to sum up: choose one");
+		if (replay->folded && replay->view.json)
+			argp_error(state,
+				   "--folded is lines for flame graphs: it goes without --json");
+		if (replay->blktrace_dir && (replay->summarize || replay->folded ||
+					     replay->view.json || replay->view.with_stacks))
+			argp_error(state, "--blktrace goes with none of --summary, --folded, "
+				   "--json, --stacks");
+		if (replay->summarize && replay->view.with_stacks)
+			argp_error(state, "--summary has no stacks: --folded sums up by stack");
+		if (replay->histograms && !replay->summarize)
+			argp_error(state, "--histogram is for --summary");
 		return 0;
 	}
 	if (!period_option(&replay->period, key, arg, state))
@@ -197,14 +207,6 @@ int cmd_replay(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &replay);
 	if (period_check(&replay.period))
 		return EXIT_USAGE;
-	if (replay.histograms && !replay.summarize) {
-		error("--histogram is for --summary");
-		return EXIT_USAGE;
-	}
-	if (replay.folded && replay.summarize) {
-		error("--folded and --summary are two ways to sum up: choose one");
-		return EXIT_USAGE;
-	}
 	status = view_open(view);
 	if (status)
 		return status;

@@ -89,7 +89,6 @@ void writeback_add(struct writeback *w, struct reader *reader, const struct filt
 {
 	struct writeback_writer *writer;
 	struct monad_storage_call call;
-	char name[32];
 	uint32_t dev;
 
 	if (!wanted_at_all(filter) ||
@@ -106,9 +105,6 @@ void writeback_add(struct writeback *w, struct reader *reader, const struct filt
 	}
 	call.comm[sizeof(call.comm) - 1] = '\0';
 	dev = DISK_DEV(call.dev_major, call.dev_minor);
-	disk_name(dev, name, sizeof(name));
-	if (!wanted_disk(filter, dev, name))
-		return;
 	if (!pid_set_has(&filter->pids, call.pid, call.tgid))
 		return;
 	if (seen_before(w, &call, desc->record_epoch_nanos))
@@ -123,7 +119,8 @@ void writeback_add(struct writeback *w, struct reader *reader, const struct filt
 
 void writeback_read_sums(struct writeback *w, const struct reader *reader)
 {
-	w->has_sums = reader->recorded_to && !metrics_read(&w->sums);
+	w->here = reader->recorded_to;
+	w->has_sums = w->here && !metrics_read(&w->sums);
 }
 
 void writeback_free(struct writeback *w)
@@ -141,7 +138,36 @@ static int compare_writers(const void *a, const void *b)
 	return (x->slept_ns < y->slept_ns) - (x->slept_ns > y->slept_ns);
 }
 
-static void write_writers(FILE *out, struct writeback *w)
+/* As the ring has it; what it was recorded on may be another machine, with other disks. */
+static void name_disk(const struct writeback *w, const struct event_disks *disks, uint32_t dev,
+		      char *name, size_t size)
+{
+	const char *known = event_disk_known(disks, dev);
+
+	if (known)
+		disk_event_name(known, name, size);
+	else if (w->here)
+		disk_name(dev, name, size);
+	else
+		snprintf(name, size, "%u:%u", dev >> 20, dev & 0xfffff);
+}
+
+/* Not before: the name of a disk may be in a later event. */
+static void forget_other_disks(struct writeback *w, const struct filter *filter,
+			       const struct event_disks *disks)
+{
+	size_t nr = 0;
+	char name[32];
+
+	for (size_t i = 0; i < w->nr_writers; i++) {
+		name_disk(w, disks, w->writers[i].dev, name, sizeof(name));
+		if (wanted_disk(filter, w->writers[i].dev, name))
+			w->writers[nr++] = w->writers[i];
+	}
+	w->nr_writers = nr;
+}
+
+static void write_writers(FILE *out, struct writeback *w, const struct event_disks *disks)
 {
 	char name[32], dirtied[HUMAN_LEN], slept[HUMAN_LEN], longest[HUMAN_LEN];
 
@@ -158,7 +184,7 @@ static void write_writers(FILE *out, struct writeback *w)
 	for (size_t i = 0; i < w->nr_writers && i < TOP_WRITERS; i++) {
 		const struct writeback_writer *writer = &w->writers[i];
 
-		disk_name(writer->dev, name, sizeof(name));
+		name_disk(w, disks, writer->dev, name, sizeof(name));
 		fputs("<tr><td class=\"t\">", out);
 		html_text(out, writer->dev ? name : "(no disk)");
 		fputs("</td><td class=\"t\">", out);
@@ -231,7 +257,7 @@ static void write_sums(FILE *out, const struct writeback *w, const struct filter
 }
 
 void writeback_write(FILE *out, struct writeback *w, const struct filter *filter,
-		     const struct page_zone *zone)
+		     const struct event_disks *disks, const struct page_zone *zone)
 {
 	fputs("<h2>Writeback</h2>\n", out);
 	if (!wanted_at_all(filter)) {
@@ -242,5 +268,6 @@ void writeback_write(FILE *out, struct writeback *w, const struct filter *filter
 	      "than the disk keeps up with. No operation has to wait for that: it is in no other "
 	      "table.</p>\n", out);
 	write_sums(out, w, filter, zone);
-	write_writers(out, w);
+	forget_other_disks(w, filter, disks);
+	write_writers(out, w, disks);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "event_disk.h"
 #include "filter.h"
 #include "metrics.h"
 #include "page_time.h"
@@ -43,20 +44,21 @@ struct writeback {
 	size_t nr_writers;
 	struct writeback_pause recent[WRITEBACK_RECENT];
 	size_t nr_pauses;
+	bool here; /* what it is about is recorded now, by this machine */
 	bool has_sums;
 	struct metrics sums; /* since the start of the recording, if there are */
 };
 
-/* Adds a DIRTY_THROTTLE event, if it is one that @filter wants. */
+/* Adds a DIRTY_THROTTLE event, if it is one that @filter wants, of whatever disk. */
 void writeback_add(struct writeback *writeback, struct reader *reader, const struct filter *filter,
 		   const struct monad_event_descriptor *desc);
 
 /* Reads the sums, if there are some of the @reader's ring. */
 void writeback_read_sums(struct writeback *writeback, const struct reader *reader);
 
-/* Writes the section of the page. */
+/* Writes the section of the page. @disks: the names that the ring has. */
 void writeback_write(FILE *out, struct writeback *writeback, const struct filter *filter,
-		     const struct page_zone *zone);
+		     const struct event_disks *disks, const struct page_zone *zone);
 
 void writeback_free(struct writeback *writeback);
 

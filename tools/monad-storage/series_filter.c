@@ -97,17 +97,18 @@ bool series_filter_disk(const struct series_filter *filter, uint32_t dev, const 
 
 bool series_filter(const struct series_filter *filter, uint32_t dev, const char *disk, uint32_t op)
 {
-	return (!filter->ops || filter->ops >> op & 1) && series_filter_disk(filter, dev, disk);
+	return ops_have(filter->ops, op) && series_filter_disk(filter, dev, disk);
 }
 
 bool series_filter_event(const struct series_filter *filter, uint32_t dev, const char *disk,
 			 uint32_t op)
 {
-	char name[MONAD_STORAGE_DISK_LEN];
+	char name[MONAD_STORAGE_DISK_LEN], as_in_sysfs[MONAD_STORAGE_DISK_LEN];
 
-	if (filter->ops && !(filter->ops >> op & 1))
+	if (!ops_have(filter->ops, op))
 		return false;
-	printable(name, sizeof(name), disk);
+	disk_event_name(disk, as_in_sysfs, sizeof(as_in_sysfs));
+	printable(name, sizeof(name), as_in_sysfs);
 	for (unsigned int i = 0; i < filter->nr_names; i++) {
 		if (*name && !strncmp(filter->names[i], name, sizeof(name) - 1))
 			return true;

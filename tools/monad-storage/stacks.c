@@ -30,26 +30,34 @@ struct stacks {
 	size_t newest[BUCKETS]; /* of all ids that are alike in their last bits, counted from 1 */
 };
 
+/* It comes again and again, so that the ring always has it. */
+static bool is_known(const struct stacks *stacks, const struct monad_storage_stack *what)
+{
+	for (size_t i = stacks->newest[what->id % BUCKETS]; i; i = stacks->all[i - 1].older) {
+		if (stacks->all[i - 1].what.id == what->id)
+			return !memcmp(&stacks->all[i - 1].what, what, sizeof(*what));
+	}
+	return false;
+}
+
 void stacks_add(struct stacks *stacks, struct monad_event_iterator *iter,
 		const struct monad_event_descriptor *desc)
 {
-	struct stack *stack = stacks->all;
+	struct monad_storage_stack what;
+	struct stack *stack;
 
 	if (stacks->nr && desc->seqno <= stacks->all[stacks->nr - 1].seqno)
 		return;
+	if (desc->payload_size < sizeof(what) ||
+	    !monad_event_iterator_payload_memcpy(iter, desc, &what, sizeof(what)) ||
+	    is_known(stacks, &what))
+		return;
 	if (stacks->nr == stacks->room) {
 		stacks->room = stacks->room ? 2 * stacks->room : 256;
-		stack = realloc(stacks->all, stacks->room * sizeof(*stack));
-		if (!stack) {
-			stacks->room = stacks->nr;
-			return;
-		}
-		stacks->all = stack;
+		stacks->all = xrealloc(stacks->all, stacks->room * sizeof(*stack));
 	}
-	stack += stacks->nr;
-	if (desc->payload_size < sizeof(stack->what) ||
-	    !monad_event_iterator_payload_memcpy(iter, desc, &stack->what, sizeof(stack->what)))
-		return;
+	stack = &stacks->all[stacks->nr];
+	stack->what = what;
 	stack->seqno = desc->seqno;
 	stack->epoch_ns = desc->record_epoch_nanos;
 	stack->older = stacks->newest[stack->what.id % BUCKETS];

@@ -254,7 +254,10 @@ static bool consistent(const struct start_options *options, struct refusal *why)
 
 struct config {
 	struct start_options *options;
-	struct refusal why; /* of the first line that was refused */
+	FILE *file;
+	int lines; /* so many were read */
+	int why_line; /* the first line that was refused; 0: none */
+	struct refusal why; /* and why that was */
 };
 
 static int config_line(void *arg, const char *section, const char *setting, const char *value)
@@ -266,29 +269,44 @@ static int config_line(void *arg, const char *section, const char *setting, cons
 		refuse(&why, "there are no sections, such as [%s]", section);
 	else if (set(config->options, setting, value, &why))
 		return 1;
-	if (!*config->why.text)
+	if (!config->why_line) {
 		config->why = why;
+		config->why_line = config->lines;
+	}
 	return 0;
+}
+
+/* Counts the lines that inih reads, as it says of the first wrong one only which it is. */
+static char *next_line(char *buf, int size, void *arg)
+{
+	struct config *config = arg;
+
+	config->lines++;
+	return fgets(buf, size, config->file);
 }
 
 static void read_config(struct start_options *options, const char *path)
 {
 	struct config config = { .options = options };
 	char text[512], name[512];
-	FILE *file = fopen(path, "re");
+	bool refused;
+	FILE *file;
 	int line;
 
-	line = file ? ini_parse_file(file, config_line, &config) : 0;
+	file = fopen(path, "re");
+	config.file = file;
+	line = file ? ini_parse_stream(next_line, &config, config_line, &config) : 0;
 	if (!file || line < 0 || ferror(file)) {
 		error("%s: %m", printable(name, sizeof(name), path));
 		exit(EXIT_USAGE);
 	}
 	fclose(file);
+	refused = config.why_line == line;
 	if (line > 0) {
 		error("%s:%d: %s", printable(name, sizeof(name), path), line,
-		      *config.why.text ? printable(text, sizeof(text), config.why.text) :
-					 "this is not SETTING = VALUE");
-		exit(*config.why.text ? config.why.status : EXIT_USAGE);
+		      refused ? printable(text, sizeof(text), config.why.text) :
+				"this is not SETTING = VALUE");
+		exit(refused ? config.why.status : EXIT_USAGE);
 	}
 }
 

@@ -27,8 +27,9 @@
 static const char doc[] =
 	"Say whether disks are being recorded, by which hooks, how much is in the ring, "
 	"what was counted and what was lost.\v"
-	"Exit status: 0 recording, 1 not recording, half started or in trouble, or the ring that is "
-	"asked for cannot be read, 2 called wrongly.\n\n"
+	"Exit status: 0 recording, 1 not recording, half started, or recording without "
+	"block_rq_issue or block_rq_complete, or the ring that is asked for cannot be read, 2 "
+	"called wrongly.\n\n"
 	"What the counters are: COUNTERS in monad-storage(8).\n\n"
 	"recursion misses: hits of a tracepoint during which the same program was already "
 	"running on that CPU; the kernel skips those. Runs and time per run are known while "
@@ -46,6 +47,7 @@ struct status {
 	const char *ring;
 	bool json;
 	enum recording recording;
+	bool crippled; /* by what hooks it lacks */
 	struct monad_storage_session session; /* while it is recording */
 };
 
@@ -94,7 +96,7 @@ static int count_inflight(struct inflight_device *sum)
 	int err;
 
 	memset(sum, 0, sizeof(*sum));
-	err = pins_inflight_by_device(&devices, &n);
+	err = pins_inflight_by_device(0, &devices, &n);
 	if (err)
 		return err;
 	for (size_t i = 0; i < n; i++) {
@@ -354,6 +356,7 @@ static bool print_status(struct status *status)
 		     "start again. Metrics have all.");
 	if (status->recording != NOT_RECORDING && (!ring || reader.recorded_to)) {
 		hooks_read(hooks);
+		status->crippled = hooks_crippled(hooks);
 		print_verdict(hooks, ring ? &reader : NULL, &reach, &disks);
 		print_hooks(hooks);
 		if (!pins_read_counters(&counters))
@@ -487,6 +490,7 @@ static bool print_status_json(struct status *status)
 	}
 	if (status->recording != NOT_RECORDING) {
 		hooks_read(hooks);
+		status->crippled = hooks_crippled(hooks);
 		json_hooks(&json, hooks);
 		if (!pins_read_counters(&counters))
 			json_counters(&json, &counters);
@@ -517,8 +521,8 @@ static int look(struct status *status)
 		break;
 	}
 	err = pins_read_session(&status->session);
-	if (err == -EPERM || err == -EACCES) {
-		error("looking at what is recorded takes root");
+	if (err && err != -ENOENT) {
+		pins_complain(err);
 		return -1;
 	}
 	status->recording = err ? HALF_STARTED : RECORDING;
@@ -540,5 +544,5 @@ int cmd_status(int argc, char **argv)
 	if (!status.ring)
 		status.ring = status.recording == RECORDING ? status.session.ring : DEFAULT_RING;
 	ring = status.json ? print_status_json(&status) : print_status(&status);
-	return ring && status.recording == RECORDING ? EXIT_OK : EXIT_FAILED;
+	return ring && status.recording == RECORDING && !status.crippled ? EXIT_OK : EXIT_FAILED;
 }

@@ -36,6 +36,9 @@ const char *symbols_kernel(uint64_t address, uint64_t text, char name[SYMBOL_LEN
 const char *symbols_user(uint32_t tgid, uint64_t address, uint64_t epoch_ns,
 			 char name[SYMBOL_LEN]);
 
+/* For so long it is of use to know what a process has loaded; see the next. */
+#define SYMBOLS_KEEP_NS (60 * NSEC_PER_SEC)
+
 /* Looks at processes anew from here on: they may have loaded more code, or be others. */
 void symbols_forget_processes(void);
 

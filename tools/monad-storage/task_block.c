@@ -162,7 +162,7 @@ static void note_unfinished(const struct inflight_io *from, void *arg)
 	};
 
 	if ((options->nr_devs && !filter_has(options->devs, options->nr_devs, io->dev)) ||
-	    (options->ops && !(options->ops >> io->op & 1)) ||
+	    !ops_have(options->ops, io->op) ||
 	    !pid_set_has(&options->pids, io->pid, io->tgid))
 		return;
 	memcpy(call.comm, io->comm, sizeof(call.comm));

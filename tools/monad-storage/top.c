@@ -95,8 +95,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static bool wanted(const struct top *top, const struct monad_event_descriptor *desc)
 {
-	return event_is_operation(desc->event_type) &&
-	       (!top->filter.ops || top->filter.ops >> event_op(desc) & 1);
+	return event_is_operation(desc->event_type) && ops_have(top->filter.ops, event_op(desc));
 }
 
 /* What came into the ring since the last time. */
@@ -145,16 +144,48 @@ static bool watch(struct top *top, struct reader *reader, struct summary *summar
 	return false;
 }
 
+/* What the terminal shows while it is ours goes when it is given back: messages come after that. */
+static int read_metrics(struct top *top, struct metrics *metrics)
+{
+	int err = metrics_read(metrics);
+
+	if (!err)
+		return EXIT_OK;
+	top_leave_terminal(top);
+	pins_complain(err);
+	return EXIT_FAILED;
+}
+
+/* The events that come from now on. An exit status. */
+static int open_ring(struct top *top, struct reader *reader)
+{
+	int err = pins_read_session(&top->session), status;
+
+	if (err) {
+		top_leave_terminal(top);
+		pins_complain(err);
+		return EXIT_FAILED;
+	}
+	status = reader_open(reader, top->ring ? top->ring : top->session.ring, NULL);
+	if (status == EXIT_OK)
+		monad_event_iterator_set_seqno(&reader->iter,
+					       monad_event_ring_last_seqno(&reader->ring) + 1);
+	return status;
+}
+
 /* One interval; @before is replaced by what is there at its end. An exit status. */
 static int gather(struct top *top, struct reader *reader, struct summary *summary,
 		  struct metrics *before, struct shown *shown)
 {
 	struct metrics now, since;
+	bool another;
 
-	if (metrics_read_or_complain(&now))
+	if (read_metrics(top, &now))
 		return EXIT_FAILED;
+	another = now.started_ns != before->started_ns;
 	forget(shown);
 	metrics_since(&since, &now, before);
+	shown->end_ns = clock_ns(CLOCK_REALTIME);
 	shown->window_ns = now.taken_ns - before->taken_ns;
 	top_gather_disks(top, &since, shown);
 	shown->actors = summary_sorted_actors(summary);
@@ -166,7 +197,11 @@ static int gather(struct top *top, struct reader *reader, struct summary *summar
 	metrics_free(&since);
 	metrics_free(before);
 	*before = now;
-	return EXIT_OK;
+	if (!another)
+		return EXIT_OK;
+	/* Stopped and started meanwhile, with other settings perhaps. */
+	reader_close(reader);
+	return open_ring(top, reader);
 }
 
 static int run(struct top *top, struct reader *reader)
@@ -177,15 +212,13 @@ static int run(struct top *top, struct reader *reader)
 	struct metrics before;
 	int status = EXIT_OK;
 
-	if (metrics_read_or_complain(&before))
+	if (read_metrics(top, &before))
 		return EXIT_FAILED;
-	monad_event_iterator_set_seqno(&reader->iter,
-				       monad_event_ring_last_seqno(&reader->ring) + 1);
 	while (left && status == EXIT_OK) {
 		struct summary *summary = summary_new();
 		bool more;
 
-		until_ns += top->interval.ns;
+		until_ns = interval_end(until_ns, top->interval.ns);
 		more = watch(top, reader, summary, &shown, until_ns);
 		if (more) {
 			status = gather(top, reader, summary, &before, &shown);
@@ -213,17 +246,11 @@ int cmd_top(int argc, char **argv)
 	static const struct argp argp = { options, parse_option, INTERVAL_ARGS, doc, children,
 					  NULL, NULL };
 	struct top top = { .interval.ns = NSEC_PER_SEC };
-	struct monad_storage_session session;
 	struct reader reader;
-	int status, err;
+	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &top);
-	err = pins_read_session(&session);
-	if (err) {
-		pins_complain(err);
-		return EXIT_FAILED;
-	}
-	status = reader_open(&reader, top.ring ? top.ring : session.ring, NULL);
+	status = open_ring(&top, &reader);
 	if (status)
 		return status;
 	catch_interrupts();

@@ -6,6 +6,7 @@
 #include "interval.h"
 #include "metrics.h"
 #include "series_filter.h"
+#include "storage_state.h"
 #include "summary_data.h"
 
 enum sort { BY_WAITED, BY_OPS, BY_BYTES, BY_SLOWEST, BY_ERRORS, SORTS };
@@ -21,7 +22,8 @@ extern const struct top_sort top_sorts[SORTS];
 struct top {
 	struct series_filter filter;
 	struct interval interval;
-	const char *ring;
+	const char *ring; /* NULL: the one recorded to */
+	struct monad_storage_session session;
 	enum sort sort;
 	unsigned int rows; /* 0: not said */
 	bool json;
@@ -43,6 +45,7 @@ struct disk_row {
 
 /* What there is to show of one interval. */
 struct shown {
+	uint64_t end_ns; /* of the interval, since 1970 */
 	uint64_t window_ns;
 	struct disk_row *disks;
 	size_t nr_disks;
@@ -58,7 +61,10 @@ void top_gather_disks(const struct top *top, const struct metrics *metrics, stru
 /* Sorts the actors and prints all. */
 void top_show(const struct top *top, struct shown *shown);
 
-/* Takes the terminal, if there is one and it is wanted; it is given back at exit. */
+/*
+ * Takes the terminal, if there is one and it is wanted. It is given back at exit, and for as
+ * long as the program is stopped (^Z).
+ */
 void top_take_terminal(struct top *top);
 
 /* Gives it back; false if it was not taken. What is shown from then on has its size. */

@@ -32,7 +32,7 @@ static void count_inflight(const struct top *top, struct shown *shown)
 	struct inflight_device *devices;
 	size_t n;
 
-	if (pins_inflight_by_device(&devices, &n))
+	if (pins_inflight_by_device(top->filter.ops, &devices, &n))
 		return;
 	shown->disks = xrealloc(shown->disks, (shown->nr_disks + n + 1) * sizeof(*shown->disks));
 	for (size_t i = 0; i < n; i++) {

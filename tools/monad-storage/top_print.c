@@ -241,7 +241,7 @@ static void print_title(FILE *out, const struct top *top, const struct shown *sh
 	static const char keys[] = "   (keys: w o b s e sort, q ends)";
 	char window[HUMAN_WINDOW_LEN];
 
-	fprintf(out, "%s, sorted by %s", human_window(shown->window_ns, window),
+	fprintf(out, "%s, sorted by %s", human_window(shown->end_ns, shown->window_ns, window),
 		top_sorts[top->sort].name);
 	if (shown->missed)
 		fprintf(out, ", %" PRIu64 " events missed", shown->missed);

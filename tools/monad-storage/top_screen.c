@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,6 +13,31 @@
 
 static struct termios saved_termios;
 static bool taken;
+static volatile sig_atomic_t stop_wanted, quit_wanted;
+
+static void on_stop(int number)
+{
+	stop_wanted = 1;
+}
+
+static void on_quit(int number)
+{
+	quit_wanted = 1;
+}
+
+static void take(void)
+{
+	struct termios raw = saved_termios;
+
+	taken = true;
+	raw.c_lflag &= ~(ICANON | ECHO);
+	raw.c_cc[VMIN] = 0;
+	raw.c_cc[VTIME] = 0;
+	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	/* a screen of its own, without the cursor */
+	fputs("\033[?1049h\033[?25l", stdout);
+	fflush(stdout);
+}
 
 static void restore_terminal(void)
 {
@@ -24,10 +50,20 @@ static void restore_terminal(void)
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved_termios);
 }
 
+/* ^Z: others get the terminal as it was, until we may go on. */
+static void stop(void)
+{
+	stop_wanted = 0;
+	restore_terminal();
+	raise(SIGSTOP);
+	take();
+}
+
 void top_take_terminal(struct top *top)
 {
+	const struct sigaction stop_action = { .sa_handler = on_stop };
+	const struct sigaction quit_action = { .sa_handler = on_quit };
 	const char *term = getenv("TERM");
-	struct termios raw;
 
 	/* One that cannot move the cursor has one table after the other. */
 	if (!term || !*term || !strcmp(term, "dumb"))
@@ -36,14 +72,10 @@ void top_take_terminal(struct top *top)
 	    tcgetattr(STDIN_FILENO, &saved_termios))
 		return;
 	top->screen = true;
-	taken = true;
-	raw = saved_termios;
-	raw.c_lflag &= ~(ICANON | ECHO);
-	raw.c_cc[VMIN] = 0;
-	raw.c_cc[VTIME] = 0;
-	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	sigaction(SIGTSTP, &stop_action, NULL);
+	sigaction(SIGQUIT, &quit_action, NULL);
 	atexit(restore_terminal);
-	fputs("\033[?1049h\033[?25l", stdout);
+	take();
 }
 
 bool top_leave_terminal(struct top *top)
@@ -59,11 +91,13 @@ bool top_leave_terminal(struct top *top)
 /* True if something is to be shown anew. */
 static bool handle_keys(struct top *top)
 {
+	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
 	bool changed = false;
-	ssize_t n;
+	ssize_t n = 1;
 	char key;
 
-	while ((n = read(STDIN_FILENO, &key, 1)) == 1) {
+	/* It need not be as we left it: others may have had it, so that read() would wait. */
+	while (poll(&p, 1, 0) > 0 && (n = read(STDIN_FILENO, &key, 1)) == 1) {
 		if (key == 'q')
 			top->quit = true;
 		for (int i = 0; i < SORTS; i++) {
@@ -74,7 +108,7 @@ static bool handle_keys(struct top *top)
 		}
 	}
 	/* The terminal is gone. */
-	top->quit |= n < 0;
+	top->quit |= n <= 0;
 	return changed;
 }
 
@@ -83,12 +117,19 @@ bool top_sleep(struct top *top, uint64_t ns)
 	const struct timespec pause = { (time_t)(ns / NSEC_PER_SEC),
 				       (long)(ns % NSEC_PER_SEC) };
 	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+	bool changed;
 
 	if (!top->screen) {
 		nanosleep(&pause, NULL);
 		return false;
 	}
-	return ppoll(&p, 1, &pause, NULL) > 0 && handle_keys(top);
+	changed = ppoll(&p, 1, &pause, NULL) > 0 && handle_keys(top);
+	if (stop_wanted) {
+		stop();
+		changed = true;
+	}
+	top->quit |= quit_wanted;
+	return changed;
 }
 
 void top_screen_size(unsigned int *rows, unsigned int *columns)

@@ -11,6 +11,7 @@
 #include "pins.h"
 #include "print.h"
 #include "ring_follow.h"
+#include "symbols.h"
 #include "view.h"
 
 static const char doc[] =
@@ -35,12 +36,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return view_option(state->input, key, arg, state);
 }
 
+/* They start other programs, load more code, or end: now and then they are looked at anew. */
+static void forget_processes(uint64_t *next_ns)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now < *next_ns)
+		return;
+	symbols_forget_processes();
+	*next_ns = now + SYMBOLS_KEEP_NS;
+}
+
 static void follow(struct view *view, struct ring_follow *ring)
 {
 	struct reader *reader = &view->reader;
 	struct monad_event_descriptor desc;
 	struct storage_event event;
-	uint64_t missed;
+	uint64_t missed, forget_ns = 0;
 
 	monad_event_iterator_set_seqno(&reader->iter,
 				       monad_event_ring_last_seqno(&reader->ring) + 1);
@@ -56,6 +68,7 @@ static void follow(struct view *view, struct ring_follow *ring)
 			break;
 		case RING_FOLLOW_NONE:
 			fflush(stdout);
+			forget_processes(&forget_ns);
 			if (ring_follow_wait(ring, UINT64_MAX))
 				error("nobody writes to ring %s any more: no more events will come",
 				      view->ring);

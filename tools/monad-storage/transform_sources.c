@@ -17,7 +17,6 @@
 #define KEEP_NS (30 * NSEC_PER_SEC)
 /* Disks come and go with their numbers: less long. */
 #define KEEP_DISKS_NS NSEC_PER_SEC
-#define KEEP_PROCESSES_NS (60 * NSEC_PER_SEC)
 
 #define NAMESPACES 1024
 #define CGROUPS 1024
@@ -157,7 +156,7 @@ static const char *find_symbol(void *arg, const struct monad_storage_stack *stac
 		now = clock_ns(CLOCK_MONOTONIC);
 		if (now >= places->processes_until_ns) {
 			symbols_forget_processes();
-			places->processes_until_ns = now + KEEP_PROCESSES_NS;
+			places->processes_until_ns = now + SYMBOLS_KEEP_NS;
 		}
 		symbols_find_user(stack->tgid, address, clock_ns(CLOCK_REALTIME), &symbol);
 	} else {

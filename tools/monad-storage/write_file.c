@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "interrupt.h"
@@ -17,6 +18,26 @@ static int failed_to(const char *what, const char *path, int err)
 	return EXIT_FAILED;
 }
 
+static int not_written(const char *path)
+{
+	error("interrupted: %s was not written", path);
+	return EXIT_FAILED;
+}
+
+/* A FIFO is waited for until somebody reads it, or until an interrupt: open() would go on. */
+static int open_device(const char *path)
+{
+	const struct timespec pause = { 0, 100000000 };
+	int fd;
+
+	while ((fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0 &&
+	       errno == ENXIO && !interrupted)
+		nanosleep(&pause, NULL);
+	if (fd >= 0)
+		(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
 /* A pipe, or a terminal: what was there before cannot be kept. */
 static int write_through(const char *path, write_file_fn *print, void *arg)
 {
@@ -24,9 +45,9 @@ static int write_through(const char *path, write_file_fn *print, void *arg)
 	int status = EXIT_FAILED, err;
 	FILE *out;
 
-	file.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	file.fd = open_device(path);
 	if (file.fd < 0)
-		return failed_to("opening", path, errno);
+		return interrupted ? not_written(path) : failed_to("opening", path, errno);
 	out = new_file_stream(&file);
 	err = out ? 0 : errno;
 	if (out) {
@@ -61,12 +82,10 @@ static int replace(const char *path, mode_t mode, write_file_fn *print, void *ar
 	}
 	if (!err && status == EXIT_OK && !interrupted)
 		err = new_file_publish(&file, true);
-	if (err) {
+	if (err)
 		status = failed_to("writing", path, err);
-	} else if (interrupted) {
-		error("interrupted: %s was not written", path);
-		status = EXIT_FAILED;
-	}
+	else if (interrupted)
+		status = not_written(path);
 	new_file_close(&file);
 	return status;
 }
@@ -77,6 +96,9 @@ int write_file(const char *path, mode_t mode, write_file_fn *print, void *arg)
 	struct stat st;
 	int status;
 
+	/* Of what was gathered until then there is to be no page: it would look like all. */
+	if (interrupted)
+		return not_written(strcmp(path, "-") ? path : "standard output");
 	if (!strcmp(path, "-"))
 		return print(stdout, arg);
 	if (!stat(path, &st)) {

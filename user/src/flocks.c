@@ -109,7 +109,7 @@ static void look_at_line(struct look *look, const char *line, const struct file_
 {
 	struct monad_event_flock_info found;
 
-	/* What is listed beside an exclusive one was before or after it; or it is that once more. */
+	/* What is listed beside an exclusive one was before or after it, or is it once more. */
 	if (look->exclusive || !parse_flock(line, id, &found))
 		return;
 	look->exclusive = found.lock == LOCK_EX;

@@ -262,6 +262,10 @@ static void test_blktrace(void)
 	eq_int(run("$T replay -r ./empty --blktrace gap 2>&1"), 1, "nothing");
 	ok(strstr(output, "nothing to write"), "is said");
 	eq_int(run("$T replay -r ./small --blktrace gap --json 2>&1"), 2, "--json as well");
+	eq_int(run("$T replay -r ./small --blktrace gap --stacks 2>&1"), 2, "--stacks as well");
+	eq_int(run("$T replay -r ./small --folded --json 2>&1"), 2, "lines, and JSON");
+	eq_int(run("$T replay -r ./small --summary --stacks 2>&1"), 2, "a sum, and stacks");
+	ok(strstr(output, "--folded sums up by stack"), "says what there is");
 	eq_int(run("chmod 755 . && chmod 644 small && mkdir -m 755 mine && "
 		   "setpriv --reuid=65534 --clear-groups "
 		   "$T replay -r ./small --blktrace mine 2>&1"),
@@ -297,10 +301,14 @@ static void test_lapped(void)
 		     "cat lines message");
 	within_a_minute("cd /proc/$(cat pid) && grep -q /live maps && grep -q ^State:.S status",
 			"trace waits for an event");
+	/* It sees all of it at once, however slow this is. */
+	within_a_minute("kill -STOP $(cat pid) && grep -q ^State:.T /proc/$(cat pid)/status",
+			"and is stopped");
 	for (uint64_t seqno = 12; seqno <= 3000; seqno++) {
 		if (seqno % 1024 != 11)
 			put_read(&image, seqno, EPOCH, "sdx", "reader");
 	}
+	run("kill -CONT $(cat pid)");
 	within_a_minute("grep -q '\"type\":\"gap\"' lines", "a gap is written at once");
 	run("kill $(cat pid)");
 	end(pipe);

@@ -38,6 +38,11 @@ dd if=/dev/zero of="/dev/$disk" bs=4k count=10 oflag=direct 2>/dev/null
 summarize
 is "$(ops "$disk" write)" 10 "the others go on"
 nothing_lost
+runs "status is content" monad-storage status
+rm /sys/fs/bpf/monad_storage/link_block_rq_complete
+monad-storage status >/tmp/status
+is "$? $(sed -n 's/ hooks are not attached.*//p' /tmp/status)" "1 3" \
+	"without the ends of requests it is not"
 monad-storage stop >/dev/null
 
 # A kernel whose BTF does not know two of them, of which none is core.

@@ -123,11 +123,15 @@ if [ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgr
 	monad-storage replay -c /upper/lower 2>&1 >/dev/null | grep -q "io controller is not enabled"
 	ok $? "one that does not pay for its I/O"
 	echo +io >/sys/fs/cgroup/upper/cgroup.subtree_control
+	monad-storage cgroups --json 4 1 >/tmp/interval &
+	nap 10
 	rmdir /sys/fs/cgroup/upper/lower /sys/fs/cgroup/upper /sys/fs/cgroup/reader \
 		"/sys/fs/cgroup/one (deleted)"
 	wait_for sh -c "monad-storage cgroups --json | jq -e '.gone.reads.ops >= 91'"
 	is "$(monad-storage cgroups --json | jq -r '.gone.reads.ops')" 91 \
 		"are those of cgroups that are gone"
+	wait
+	is "$(jq -c '.gone.reads.ops' /tmp/interval)" 0 "of which none was in the interval they went in"
 	is "$(monad-storage cgroups --json | jq -r --argjson id "$id" '[.cgroups[] |
 		select(.id == $id)] | length')" 0 "which is not there any more"
 else

@@ -128,6 +128,8 @@ printf '[disk]\nevents = ends\n' >/tmp/bad.conf
 refused "/tmp/bad.conf:.*no sections" --config /tmp/bad.conf
 printf 'nonsense\n' >/tmp/bad.conf
 refused "/tmp/bad.conf:1: this is not SETTING = VALUE" --config /tmp/bad.conf
+printf 'events = notable\nnonsense\nslow = x\n' >/tmp/bad.conf
+refused "/tmp/bad.conf:2: this is not SETTING = VALUE" --config /tmp/bad.conf
 printf 'enable_attribution = perhaps\n' >/tmp/bad.conf
 refused "yes or no, not 'perhaps'" --config /tmp/bad.conf
 printf 'evnets = ends\n' >/tmp/bad.conf

@@ -61,6 +61,52 @@ on_terminal()
 	tr -d '\r' <typescript | sed "/$escape\[?1049l/,\$d; s/$escape\[[?0-9;]*[a-zA-Z]//g; /^Script /d"
 }
 
+# Only what is asked for is under way, and is what makes a disk busy.
+fio --output=/dev/null --direct=1 --ioengine=libaio --iodepth=4 --bs=4k --rw=write --size=1m \
+	--time_based --runtime=$((6 * slowness)) --name=f --filename="/dev/$b" &
+nap 20
+for op in read write; do
+	monad-storage top --json -o $op 0.5 1 | jq -r --arg disk "$b" \
+		'[.disks[] | select(.disk == $disk) | .inflight] | add // "none"' >/tmp/inflight_$op
+done
+wait
+is "$(cat /tmp/inflight_read)" none "of a disk that is written to, -o read shows nothing"
+at_least "$(cat /tmp/inflight_write)" 1 "-o write shows what is under way"
+
+# ^Z gives the terminal back, fg takes it again.
+mkfifo keys
+script -qec "stty rows 24 cols 80; monad-storage top 1; true" typescript <keys >/dev/null &
+exec 3>keys
+wait_for pidof monad-storage
+top=$(pidof monad-storage)
+wait_for grep -aq "sorted by" typescript
+tty=$(readlink "/proc/$top/fd/0")
+stopped()
+{
+	grep -q "^State:.*T" "/proc/$top/status"
+}
+# modes: what of the line's editing and echo is on
+modes()
+{
+	stty -F "$tty" -a | grep -o -- '-*icanon\|-*echo\>' | xargs
+}
+is "$(modes)" "-icanon -echo" "top has the keys for itself"
+kill -TSTP "$top"
+wait_for stopped
+ok $? "stopped"
+is "$(modes)" "icanon echo" "the terminal is as it was"
+is "$(tail -c 8 typescript)" "$escape[?1049l" "the screen, too"
+kill -CONT "$top"
+sleep 1.5
+is "$(modes)" "-icanon -echo" "and when it goes on, it has them again"
+printf o >&3
+wait_for grep -aq "sorted by ops" typescript
+ok $? "a key is read at once"
+kill -QUIT "$top"
+wait
+exec 3>&-
+is "$(tail -c 8 typescript)" "$escape[?1049l" "^\\ leaves no terminal behind that cannot be used"
+
 # Of each width, all fits; of the least, something is seen.
 (
 	sleep 1
@@ -95,7 +141,23 @@ for arguments in "--sort nothing" "-n 0" 0 "1 2 3"; do
 	monad-storage top $arguments >/dev/null 2>&1 </dev/null
 	is $? 2 "top $arguments: refused"
 done
-monad-storage stop >/dev/null
+
+# Stopped and started while somebody looks.
+monad-storage top --json $((8 * slowness)) 2 >top.json &
+nap 10
+start_recording
+dd if="/dev/$a" of=/dev/null bs=4k count=3 iflag=direct 2>/dev/null
+wait
+is "$(jq -s -c '[.[].notable_only]' top.json)" "[true,false]" "another recording: top knows its kind"
+(
+	wait_for grep -aq "sorted by" typescript
+	monad-storage stop >/dev/null
+) &
+rm -f typescript
+timeout 60 script -qec "stty rows 24 cols 80; monad-storage top 1" typescript >/dev/null
+wait
+sed "s/^.*$escape\[?1049l//" typescript | grep -q "not recording"
+ok $? "stopped meanwhile: that is said where it can be read"
 monad-storage top 1 1 >/dev/null 2>&1
 is $? 1 "not recording: an error"
 done_testing
