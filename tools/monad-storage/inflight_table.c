@@ -8,7 +8,10 @@
 #include "pins.h"
 #include "tables.h"
 
-/* What is younger need not be looked at: it has hardly been missed. */
+/*
+ * What began or was issued since then need not be looked at: it has hardly been missed, and for a
+ * moment it is issued for the programs and not yet for the kernel.
+ */
 #define LOOK_NS NSEC_PER_SEC
 
 struct visit {
@@ -39,9 +42,11 @@ static bool is_over(const struct visit *visit, uint64_t key, bool issued)
 static bool has_ended(const struct visit *visit, const struct table *table, size_t nr, uint64_t key,
 		      const struct inflight_io *io)
 {
+	const uint64_t issued_ns = io->io.last_issue_ns;
 	struct monad_storage_io now;
 
 	return io->age_ns >= LOOK_NS &&
+	       (!issued_ns || clock_ns(CLOCK_MONOTONIC) - issued_ns >= LOOK_NS) &&
 	       is_over(visit, key, io->io.state == MONAD_STORAGE_STATE_ISSUED) &&
 	       table_copy(table, nr, key, &now) && now.state == io->io.state &&
 	       now.start_ns == io->io.start_ns && now.last_issue_ns == io->io.last_issue_ns;
