@@ -21,6 +21,7 @@ struct ring_file {
 	spinlock_t lock; /* of the rest */
 	struct monad_wanted wanted; /* what poll waits for */
 	u64 edge; /* see monad_notify_poll() */
+	wait_queue_head_t repoll; /* woken when what it waits for is changed */
 };
 
 static struct monad_ring *ring_of(struct file *file)
@@ -44,6 +45,7 @@ static int ring_open(struct inode *inode, struct file *file)
 	kref_get(&ring->ref);
 	rf->ring = ring;
 	spin_lock_init(&rf->lock);
+	init_waitqueue_head(&rf->repoll);
 	/* As a new iterator does. The newest event may still be being written. */
 	rf->wanted.seqno = READ_ONCE(ring->header->control.last_seqno) ?: 1;
 	rf->wanted.count = 1;
@@ -74,6 +76,7 @@ static __poll_t ring_poll(struct file *file, struct poll_table_struct *wait)
 	u64 edge;
 
 	poll_wait(file, &notify->wait, wait);
+	poll_wait(file, &rf->repoll, wait);
 	spin_lock(&rf->lock);
 	wanted = rf->wanted;
 	edge = rf->edge;
@@ -160,7 +163,7 @@ static long ioctl_set_poll(struct ring_file *rf, struct monad_ring_poll __user *
 	spin_lock(&rf->lock);
 	rf->wanted = wanted;
 	spin_unlock(&rf->lock);
-	monad_notify_repoll(&rf->ring->notify, &wanted);
+	monad_notify_repoll(&rf->ring->notify, &rf->repoll, &wanted);
 	return 0;
 }
 

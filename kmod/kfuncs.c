@@ -87,6 +87,16 @@ static noinline void too_large(struct monad_ring *ring, u32 type, u64 size, cons
 		wake(ring, recorder_commit(rec), 0);
 }
 
+/*
+ * The verifier lets pointers pass that may be NULL, as those of a map's lookup, where there is a
+ * size beside them: always on 6.1, without KF_TRUSTED_ARGS on 6.12. It has no objection to
+ * programs that do not look.
+ */
+static __always_inline bool is_null(const void *data, u32 size)
+{
+	return !data && size;
+}
+
 __bpf_kfunc struct monad_ring_record *bpf_monad_ring_reserve(u32 ring, u32 type, u64 size)
 {
 	struct monad_ring *mr = ring_for_event(ring);
@@ -108,6 +118,8 @@ __bpf_kfunc u8 *bpf_monad_ring_payload(struct monad_ring_record *rec, const u32 
 __bpf_kfunc int bpf_monad_ring_write(struct monad_ring_record *rec, u32 offset, void *data,
 				     u32 data__sz)
 {
+	if (unlikely(is_null(data, data__sz)))
+		return -EINVAL;
 	if (offset > rec->size || data__sz > rec->size - offset)
 		return -E2BIG;
 	memcpy(rec->payload + offset, data, data__sz);
@@ -157,7 +169,7 @@ __bpf_kfunc int bpf_monad_ring_output(u32 ring, u32 type, void *data, u32 data__
 
 	if (!mr)
 		return -ENOENT;
-	if (flags & ~MONAD_NOTIFY_FLAGS) {
+	if (unlikely(flags & ~MONAD_NOTIFY_FLAGS) || unlikely(is_null(data, data__sz))) {
 		recorder_lost(&mr->recorder, MONAD_RING_LOST_BAD_ARG);
 		return -EINVAL;
 	}

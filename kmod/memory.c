@@ -26,10 +26,14 @@
 static int alloc_chunk(struct monad_ring_memory *memory, u32 chunk, gfp_t gfp)
 {
 	struct page **pages = memory->pages + (u64)chunk * MONAD_RING_CHUNK_PAGES;
+	gfp_t huge_gfp = gfp | __GFP_COMP;
 	struct page *page;
 	unsigned int i;
 
-	page = alloc_pages_node(memory->node, gfp | __GFP_COMP, CHUNK_ORDER);
+	/* Once that was not to be had, not every time: others lose what they have cached by it. */
+	if (memory->chunks_huge < chunk)
+		huge_gfp = (huge_gfp & ~__GFP_RETRY_MAYFAIL) | __GFP_NORETRY;
+	page = alloc_pages_node(memory->node, huge_gfp, CHUNK_ORDER);
 	if (page) {
 		for (i = 0; i < MONAD_RING_CHUNK_PAGES; i++)
 			pages[i] = page + i;
@@ -145,7 +149,8 @@ int monad_ring_memory_alloc(struct monad_ring_memory *memory,
 	memory->node = config->node;
 	memory->chunks = size / MONAD_RING_CHUNK;
 	/* Not kvcalloc(): that warns, from a ring of 512 GiB on. */
-	memory->pages = vcalloc(nr + twice, sizeof(*memory->pages));
+	memory->pages = __vcalloc(nr + twice, sizeof(*memory->pages),
+				  GFP_KERNEL | (config->account ? __GFP_ACCOUNT : 0));
 	memory->huge = bitmap_zalloc(memory->chunks, GFP_KERNEL);
 	if (!memory->pages || !memory->huge)
 		goto err;
@@ -156,6 +161,7 @@ int monad_ring_memory_alloc(struct monad_ring_memory *memory,
 		}
 		if (alloc_chunk(memory, chunk, gfp))
 			goto err;
+		cond_resched();
 	}
 
 	memcpy(memory->pages + nr, memory->pages + (payload_offset >> PAGE_SHIFT),
@@ -188,6 +194,9 @@ static bool fault_huge(struct vm_fault *vmf, vm_fault_t *ret)
 	unsigned long start = vmf->address & PMD_MASK;
 	pgoff_t pgoff;
 
+	/* A kernel without (PREEMPT_RT) has no vmf_insert_pfn_pmd(). */
+	if (!IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE))
+		return false;
 	/* Where page tables are made otherwise than of 2 MiB, small pages it is. */
 	if (!IS_ALIGNED(MONAD_RING_CHUNK, PMD_SIZE) || (vmf->vma->vm_flags & VM_NOHUGEPAGE))
 		return false;

@@ -8,7 +8,7 @@
 
 /*
  * So many events behind the one waited for, and that one still not published: its writer is
- * stalled, not just about to commit.
+ * stalled, not just about to commit. Or as many as there can be writers at a time, if that is more.
  */
 #define STALLED_EVENTS 64
 
@@ -45,17 +45,20 @@ static bool wanted_there(struct monad_notify *notify, const struct monad_wanted 
 static void arm(struct monad_notify *notify, u64 seqno)
 {
 	u64 last = READ_ONCE(notify->recorder->control->last_seqno);
+	u64 stalled = max_t(u64, STALLED_EVENTS, notify->recorder->nr_slots);
 	unsigned long flags;
 
 	spin_lock_irqsave(&notify->lock, flags);
-	if (last >= seqno && last - seqno >= STALLED_EVENTS) {
+	if (last >= seqno && last - seqno >= stalled) {
 		if (notify->stalled_at != MONAD_NOTIFY_NEVER && notify->stalled_at != seqno)
 			notify->stalled_many = true;
 		notify->stalled_at = min(notify->stalled_at, seqno);
 	} else {
 		if (notify->wake_at != MONAD_NOTIFY_NEVER && notify->wake_at != seqno)
 			notify->wake_many = true;
-		WRITE_ONCE(notify->wake_at, min(notify->wake_at, seqno));
+		/* No store that changes nothing: all writers look at it. */
+		if (seqno < notify->wake_at)
+			WRITE_ONCE(notify->wake_at, seqno);
 	}
 	notify->looks = LOOKS;
 	spin_unlock_irqrestore(&notify->lock, flags);
@@ -83,11 +86,13 @@ static void arm_wanted(struct monad_notify *notify, const struct monad_wanted *w
 
 /*
  * All of them, also those who asked epoll to be woken one at a time: each file has its own idea
- * of what it waits for, and the one woken may not be the one for whom it came.
+ * of what it waits for, and the one woken may not be the one for whom it came. For the same
+ * reason without a key: that would be an answer to io_uring and aio, who would not ask poll, which
+ * arms for the next event.
  */
-static void wake_sleepers(struct monad_notify *notify, __poll_t key)
+static void wake_sleepers(wait_queue_head_t *wait)
 {
-	__wake_up(&notify->wait, TASK_INTERRUPTIBLE, 0, poll_to_key(key));
+	__wake_up(wait, TASK_INTERRUPTIBLE, 0, NULL);
 }
 
 /* Wakes all, who arm again if it was not for them. */
@@ -95,7 +100,6 @@ static void wake_all(struct monad_notify *notify)
 {
 	struct monad_ring_ext *ext = notify->recorder->ext;
 	unsigned long flags;
-	__poll_t key = EPOLLIN | EPOLLRDNORM;
 
 	spin_lock_irqsave(&notify->lock, flags);
 	WRITE_ONCE(notify->wake_at, MONAD_NOTIFY_NEVER);
@@ -104,13 +108,11 @@ static void wake_all(struct monad_notify *notify)
 	notify->wake_many = false;
 	if (xchg(&notify->forced, 0))
 		WRITE_ONCE(notify->forced_seqno, READ_ONCE(notify->recorder->control->last_seqno));
-	if (notify->gone)
-		key |= EPOLLHUP;
 	/* For a counter: a reader that comes or goes just now may or may not count. */
 	if (waitqueue_active(&notify->wait))
 		WRITE_ONCE(ext->wakeups, ext->wakeups + 1);
 	spin_unlock_irqrestore(&notify->lock, flags);
-	wake_sleepers(notify, key);
+	wake_sleepers(&notify->wait);
 }
 
 static void notify_irq_work(struct irq_work *work)
@@ -283,13 +285,17 @@ __poll_t monad_notify_poll(struct monad_notify *notify, const struct monad_wante
 	return mask | EPOLLIN | EPOLLRDNORM;
 }
 
-/* When a reader wants something else than when it last polled: it may be there already. */
-void monad_notify_repoll(struct monad_notify *notify, const struct monad_wanted *wanted)
+/*
+ * When a reader wants something else than when it last polled: it may be there already. @wait: of
+ * those who poll through its file.
+ */
+void monad_notify_repoll(struct monad_notify *notify, wait_queue_head_t *wait,
+			 const struct monad_wanted *wanted)
 {
 	if (!wanted_there(notify, wanted)) {
 		arm_wanted(notify, wanted);
 		if (!wanted_there(notify, wanted))
 			return;
 	}
-	wake_sleepers(notify, EPOLLIN | EPOLLRDNORM);
+	wake_sleepers(wait);
 }

@@ -73,7 +73,8 @@ int monad_notify_wait(struct monad_notify *notify, const struct monad_wanted *wa
 		      s64 timeout_ns);
 __poll_t monad_notify_poll(struct monad_notify *notify, const struct monad_wanted *wanted,
 			   u64 *edge);
-void monad_notify_repoll(struct monad_notify *notify, const struct monad_wanted *wanted);
+void monad_notify_repoll(struct monad_notify *notify, wait_queue_head_t *wait,
+			 const struct monad_wanted *wanted);
 
 /* Whether the commit of event @seqno, just published, has to call monad_notify_raise(). */
 static __always_inline bool monad_notify_wanted(const struct monad_notify *notify, u64 seqno)

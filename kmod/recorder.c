@@ -155,6 +155,13 @@ static bool holds_back(const struct monad_ring_record *rec, const struct goal *g
 	return port_floor(&rec->floor) < goal->byte || port_floor(&rec->seqno_floor) < goal->seqno;
 }
 
+/* Somebody else, who was quicker, has raised the windows so far. */
+static bool is_reached(struct monad_recorder *r, const struct goal *goal)
+{
+	return port_window(&r->control->buffer_window_start) >= goal->byte &&
+	       port_window(&r->seqno_window) >= goal->seqno;
+}
+
 /*
  * Raises both windows to @goal and, for those who come next, up to a step beyond. False
  * when a writer holds them below it: no use trying again.
@@ -184,6 +191,10 @@ static bool recorder_advance(struct monad_recorder *r, const struct goal *goal)
 	port_for_each_slots(r, cpu) {
 		struct monad_recorder_slots *slots = port_slots_of(r, cpu);
 
+		/* All who came to the end at the same time look at the slots of all CPUs. */
+		if (is_reached(r, goal))
+			return true;
+		port_step();
 		for (i = 0; i < RECORDER_SLOTS; i++) {
 			byte = min_u64(byte, port_floor(&slots->slot[i].floor));
 			port_step();

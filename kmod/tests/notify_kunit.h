@@ -309,8 +309,6 @@ static inline int wake_entry(struct wait_queue_entry *entry, unsigned int mode, 
 {
 	struct sleeper *s = container_of(entry, struct sleeper, entry);
 
-	if (!(key_to_poll(key) & EPOLLIN))
-		return 0;
 	s->wakes++;
 	WRITE_ONCE(s->woken, true);
 	complete(&s->t->woken);

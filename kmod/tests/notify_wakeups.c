@@ -280,7 +280,7 @@ static void repoll(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, poll_once(s), 0U);
 	s->wanted.count = 2;
 	local_irq_save(flags);
-	monad_notify_repoll(&t->notify, &s->wanted);
+	monad_notify_repoll(&t->notify, &t->notify.wait, &s->wanted);
 	publish_unseen(t, 2, NULL);
 	local_irq_restore(flags);
 	sleep_in_poll(test, 1);
@@ -288,7 +288,7 @@ static void repoll(struct kunit *test)
 	s->wakes = 0;
 	s->wanted.count = 1;
 	enqueue(s, false);
-	monad_notify_repoll(&t->notify, &s->wanted);
+	monad_notify_repoll(&t->notify, &t->notify.wait, &s->wanted);
 	KUNIT_EXPECT_EQ(test, s->wakes, 1U);
 	expect_worker_ends(test);
 }

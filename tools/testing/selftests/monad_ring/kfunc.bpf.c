@@ -32,6 +32,40 @@ int output(struct kfunc_call *call)
 	return 0;
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} map SEC(".maps");
+
+/* Data that is not there, by programs that do not look: the verifier need not mind. */
+SEC("?syscall")
+int output_null(struct kfunc_call *call)
+{
+	__u32 key = 1;
+
+	call->ret = bpf_monad_ring_output(call->ring, call->type, bpf_map_lookup_elem(&map, &key),
+					  sizeof(__u64), 0);
+	call->got = 1;
+	return 0;
+}
+
+SEC("?syscall")
+int write_null(struct kfunc_call *call)
+{
+	struct monad_ring_record *rec;
+	__u32 key = 1;
+
+	rec = bpf_monad_ring_reserve(call->ring, call->type, call->size);
+	if (!rec)
+		return 0;
+	call->ret = bpf_monad_ring_write(rec, 0, bpf_map_lookup_elem(&map, &key), sizeof(__u64));
+	call->got = 1;
+	bpf_monad_ring_discard(rec, 0);
+	return 0;
+}
+
 /* reserve, write, tag, seqno, commit or discard */
 SEC("syscall")
 int reserve(struct kfunc_call *call)

@@ -99,6 +99,48 @@ static const uint8_t *payload_of(FIXTURE_DATA(kfunc) *self, const uint8_t *desc)
 	return self->ring.base + 4 * MIB + offset % (2 * MIB);
 }
 
+/* Loads one program alone; NULL if the verifier refuses it, as of all of 7.0 and later. */
+static struct kfunc_bpf *load_alone(const char *name)
+{
+	struct kfunc_bpf *bpf = kfunc_bpf__open();
+	struct bpf_program *program;
+
+	if (!bpf)
+		return NULL;
+	bpf_object__for_each_program(program, bpf->obj)
+		bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), name));
+	if (!kfunc_bpf__load(bpf))
+		return bpf;
+	kfunc_bpf__destroy(bpf);
+	return NULL;
+}
+
+/* What the verifier may let pass, the kernel does not follow. */
+TEST_F(kfunc, no_data)
+{
+	static const char *const names[] = { "output_null", "write_null" };
+	unsigned int i, loaded = 0;
+	uint64_t lost = self->ring.ext->lost[MONAD_RING_LOST_BAD_ARG];
+	struct kfunc_bpf *bpf;
+
+	self->call.size = 8;
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		bpf = load_alone(names[i]);
+		if (!bpf) {
+			TH_LOG("%s: refused by the verifier", names[i]);
+			continue;
+		}
+		EXPECT_EQ(0, call(self, i ? bpf->progs.write_null : bpf->progs.output_null));
+		EXPECT_EQ(1, self->call.got);
+		EXPECT_EQ(-EINVAL, self->call.ret);
+		loaded++;
+		kfunc_bpf__destroy(bpf);
+	}
+	/* (6.12 refuses the second.) */
+	EXPECT_LE(1, loaded);
+	EXPECT_EQ(lost + 1, self->ring.ext->lost[MONAD_RING_LOST_BAD_ARG]);
+}
+
 /* Every size from nothing on, by output and by write: exact bytes, exact sizes, aligned. */
 TEST_F(kfunc, sizes)
 {

@@ -419,6 +419,26 @@ static int epoll_add(FIXTURE_DATA(notify) *self, uint32_t events)
 	return epoll_ctl(self->epoll, EPOLL_CTL_ADD, self->w.ring.fd, &event) ? errno : 0;
 }
 
+/* What others say that they wait for is nothing to this file's readers. */
+TEST_F(notify, set_poll_of_others)
+{
+	struct epoll_event event;
+	int fd = ring_open_fd(SMALL);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, epoll_add(self, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, commit(self, 5));
+	EXPECT_EQ(1, epoll_wait(self->epoll, &event, 1, -1));
+	EXPECT_EQ(0, epoll_wait(self->epoll, &event, 1, 50));
+	for (unsigned int i = 0; i < 100; i++)
+		ASSERT_EQ(0, set_poll(fd, 1, 1));
+	EXPECT_EQ(0, epoll_wait(self->epoll, &event, 1, 50));
+	/* But what this one's say is. */
+	EXPECT_EQ(0, set_poll(self->w.ring.fd, 2, 1));
+	EXPECT_EQ(1, epoll_wait(self->epoll, &event, 1, 50));
+	close(fd);
+}
+
 /* How many events epoll has within @timeout_ms; more than one would be strange. */
 static int epoll_now(FIXTURE_DATA(notify) *self, int timeout_ms)
 {
