@@ -18,7 +18,7 @@ static struct monad_ring *ring_of(struct device *dev)
 }
 
 /* An attribute that is a number of struct monad_ring_info. */
-#define INFO_ATTR(name_, format, field) \
+#define INFO_ATTR_OF(attribute, name_, format, field) \
 	static ssize_t name_##_show(struct device *dev, struct device_attribute *attr, char *buf) \
 	{ \
 		struct monad_ring_info info; \
@@ -26,7 +26,14 @@ static struct monad_ring *ring_of(struct device *dev)
 		monad_ring_info(ring_of(dev), &info); \
 		return sysfs_emit(buf, format "\n", info.field); \
 	} \
-	static DEVICE_ATTR_RO(name_)
+	static attribute(name_)
+
+#define INFO_ATTR(name_, format, field) \
+	INFO_ATTR_OF(DEVICE_ATTR_RO, name_, format, field)
+
+/* What each event changes tells when it came and how large it is: not to everybody. */
+#define INFO_ATTR_ADMIN(name_, format, field) \
+	INFO_ATTR_OF(DEVICE_ATTR_ADMIN_RO, name_, format, field)
 
 INFO_ATTR(ring_id, "%u", ring_id);
 INFO_ATTR(abi_version, "%u", abi_version);
@@ -36,14 +43,14 @@ INFO_ATTR(schema_hash, "%32phN", schema_hash);
 INFO_ATTR(numa_node, "%d", numa_node);
 INFO_ATTR(descriptor_capacity, "%llu", descriptor_capacity);
 INFO_ATTR(payload_buf_size, "%llu", payload_buf_size);
-INFO_ATTR(last_seqno, "%llu", last_seqno);
-INFO_ATTR(next_payload_byte, "%llu", next_payload_byte);
-INFO_ATTR(buffer_window_start, "%llu", buffer_window_start);
+INFO_ATTR_ADMIN(last_seqno, "%llu", last_seqno);
+INFO_ATTR_ADMIN(next_payload_byte, "%llu", next_payload_byte);
+INFO_ATTR_ADMIN(buffer_window_start, "%llu", buffer_window_start);
 INFO_ATTR(max_event_size, "%llu", max_event_size);
 INFO_ATTR(chunks_total, "%u", chunks_total);
 INFO_ATTR(chunks_huge, "%u", chunks_huge);
-INFO_ATTR(discarded, "%llu", discarded);
-INFO_ATTR(wakeups, "%llu", wakeups);
+INFO_ATTR_ADMIN(discarded, "%llu", discarded);
+INFO_ATTR_ADMIN(wakeups, "%llu", wakeups);
 INFO_ATTR(generation, "%llu", generation);
 INFO_ATTR(kfuncs, "%u", flags & MONAD_RING_F_KFUNCS);
 

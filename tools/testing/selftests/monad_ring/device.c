@@ -376,18 +376,29 @@ TEST_F(device, header_bytes)
 		ASSERT_EQ(0, u64_at(h + i));
 }
 
-/* Number @name of /sys/class/misc/monad_ring-small; all ones if there is none. */
-static uint64_t attribute(struct __test_metadata *_metadata, const char *name)
+/* Number @name of /sys/class/misc/monad_ring-small, which has @mode; all ones if there is none. */
+static uint64_t attribute_mode(struct __test_metadata *_metadata, const char *name, int mode)
 {
 	char path[128], text[64];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/sys/class/misc/monad_ring-small/%s", name);
 	EXPECT_EQ(0, stat(path, &st));
-	EXPECT_EQ(0444, st.st_mode & 0777);
+	EXPECT_EQ(mode, st.st_mode & 0777);
 	if (sysfs_read("monad_ring-small", name, text, sizeof(text)))
 		return UINT64_MAX;
 	return strtoull(text, NULL, 0);
+}
+
+static uint64_t attribute(struct __test_metadata *_metadata, const char *name)
+{
+	return attribute_mode(_metadata, name, 0444);
+}
+
+/* Of what each event changes: root's alone. */
+static uint64_t event_attribute(struct __test_metadata *_metadata, const char *name)
+{
+	return attribute_mode(_metadata, name, 0400);
 }
 
 TEST_F(device, sysfs)
@@ -400,13 +411,14 @@ TEST_F(device, sysfs)
 	EXPECT_EQ(0, attribute(_metadata, "content_type"));
 	EXPECT_EQ(1024, attribute(_metadata, "descriptor_capacity"));
 	EXPECT_EQ(2097152, attribute(_metadata, "payload_buf_size"));
-	EXPECT_EQ(0, attribute(_metadata, "last_seqno"));
-	EXPECT_EQ(0, attribute(_metadata, "next_payload_byte"));
-	EXPECT_EQ(0, attribute(_metadata, "buffer_window_start"));
+	EXPECT_EQ(0, event_attribute(_metadata, "last_seqno"));
+	EXPECT_EQ(0, event_attribute(_metadata, "next_payload_byte"));
+	EXPECT_EQ(0, event_attribute(_metadata, "buffer_window_start"));
 	EXPECT_EQ(524288, attribute(_metadata, "max_event_size"));
 	EXPECT_EQ(3, attribute(_metadata, "chunks_total"));
 	EXPECT_EQ(self->small.info.chunks_huge, attribute(_metadata, "chunks_huge"));
-	EXPECT_EQ(0, attribute(_metadata, "discarded"));
+	EXPECT_EQ(0, event_attribute(_metadata, "discarded"));
+	EXPECT_EQ(0, event_attribute(_metadata, "wakeups"));
 	EXPECT_EQ(1, attribute(_metadata, "kfuncs"));
 	EXPECT_EQ(0, attribute(_metadata, "lost/too_large"));
 	EXPECT_EQ(0, attribute(_metadata, "lost/stalled"));

@@ -4,7 +4,7 @@
 # By which way an I/O was asked for: the kernel's functions, the program's, and a ring that
 # goes round keeps the stacks of what is in it.
 #
-# needs: modules=null_blk,ext4,dm-mod programs=fio,mkfs.ext4,dmsetup
+# needs: modules=null_blk,ext4,dm-mod programs=fio,mkfs.ext4,dmsetup,setpriv,timeout
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
@@ -113,4 +113,31 @@ monad-storage start --stacks=5 2>/tmp/out
 is $? 2 "so are too few"
 grep -q "16 to 65536" /tmp/out
 ok $? "with the bounds"
+
+# What packaging/monad-storage-exporter.service leaves an exporter, where addresses of the kernel
+# are not for everybody.
+remove_null_blks
+make_null_blk nullb_slow irqmode=2 completion_nsec=5000000
+settle
+echo 1 >/proc/sys/kernel/kptr_restrict
+echo 2 >/proc/sys/kernel/perf_event_paranoid
+start_recording --stacks
+(
+	nap 10
+	exec dd if="/dev/$made_disk" of=/dev/null bs=4k count=500 iflag=direct 2>/dev/null
+) &
+setpriv --bounding-set=-all,+sys_admin,+dac_read_search,+sys_ptrace,+syslog --no-new-privs \
+	timeout $((5 * slowness)) monad-storage export --json-lines /tmp/lines --interval 500ms \
+	--slow 1us --metrics off 2>/dev/null
+wait
+jq -c '.dictionary.stacks[]?.frames[]' /tmp/lines >/tmp/frames
+at_least "$(jq 'select(.user | not) | .symbol // 0' /tmp/frames | wc -l)" 10 \
+	"an exporter with few capabilities: frames of the kernel"
+is "$(jq 'select(.user | not) | select((.symbol // 0) == 0)' /tmp/frames | wc -l)" 0 \
+	"with their names"
+at_least "$(jq 'select(.user) | select((.module // 0) > 0) | .module' /tmp/frames | wc -l)" 1 \
+	"those of programs say what they are in"
+at_least "$(jq '.spontaneousEvents[]?.storage.actor.mountNamespace | select(. != null and . != "0")' \
+	/tmp/lines | wc -l)" 1 "and the mount namespace is known"
+monad-storage stop >/dev/null
 done_testing
