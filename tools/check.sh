@@ -246,9 +246,16 @@ part_fuzz()
 	esac
 }
 
+# It compares what it recorded with /proc/diskstats.
+demo()
+{
+	tools/demo.sh && echo "ok 1 - it adds up"
+}
+
 part_vm()
 {
 	launch "guests" tools/testing/vm/selftest
+	launch "demo" demo
 	collect
 }
 

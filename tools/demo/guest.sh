@@ -70,8 +70,11 @@ echo 80000 >$fast/completion_nsec
 echo 16 >$fast/cache_size
 echo 1 >$fast/power
 sleep 0.5
-mkfs.ext4 -q -F /dev/nullb0
+# What is written before the recording, and what counts of it, is over when that begins.
+mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 /dev/nullb0
 mount -t ext4 /dev/nullb0 /mnt
+sync
+sleep 0.5
 scsi_debug=/sys/bus/pseudo/drivers/scsi_debug
 
 say "Linux $(uname -r), two disks: nullb0 (fast, ext4) and sda (old)."
