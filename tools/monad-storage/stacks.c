@@ -33,7 +33,9 @@ struct stacks {
 /* It comes again and again, so that the ring always has it. */
 static bool is_known(const struct stacks *stacks, const struct monad_storage_stack *what)
 {
-	for (size_t i = stacks->newest[what->id % BUCKETS]; i; i = stacks->all[i - 1].older) {
+	size_t i = stacks->nr ? stacks->newest[what->id % BUCKETS] : 0;
+
+	for (; i; i = stacks->all[i - 1].older) {
 		if (stacks->all[i - 1].what.id == what->id)
 			return !memcmp(&stacks->all[i - 1].what, what, sizeof(*what));
 	}

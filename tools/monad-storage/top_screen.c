@@ -25,6 +25,15 @@ static void on_quit(int number)
 	quit_wanted = 1;
 }
 
+static void catch_unless_ignored(int number, void (*handler)(int))
+{
+	const struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	struct sigaction old;
+
+	if (sigaction(number, NULL, &old) != 0 || old.sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
 static void take(void)
 {
 	struct termios raw = saved_termios;
@@ -61,8 +70,6 @@ static void stop(void)
 
 void top_take_terminal(struct top *top)
 {
-	const struct sigaction stop_action = { .sa_handler = on_stop };
-	const struct sigaction quit_action = { .sa_handler = on_quit };
 	const char *term = getenv("TERM");
 
 	/* One that cannot move the cursor has one table after the other. */
@@ -72,8 +79,8 @@ void top_take_terminal(struct top *top)
 	    tcgetattr(STDIN_FILENO, &saved_termios))
 		return;
 	top->screen = true;
-	sigaction(SIGTSTP, &stop_action, NULL);
-	sigaction(SIGQUIT, &quit_action, NULL);
+	catch_unless_ignored(SIGTSTP, on_stop);
+	catch_unless_ignored(SIGQUIT, on_quit);
 	atexit(restore_terminal);
 	take();
 }

@@ -91,7 +91,8 @@ struct monad_ring_wait {
  * and @seqno + @watermark - 1 are there or overwritten, or after a forced wakeup of one of them. It
  * stays readable, for level-triggered users, until a later @seqno is set here. Edge-triggered ones
  * see an edge each time that @watermark more events came since epoll_wait() last returned, or
- * earlier, where other readers of the ring were woken, and need not call this. On a ring that is destroyed EPOLLHUP is set.
+ * earlier, where other readers of the ring were woken, and need not call this. On a ring that is
+ * destroyed EPOLLHUP is set.
  *
  * A newly opened file stands at the newest event, with a watermark of 1. EINVAL as above.
  */
