@@ -98,7 +98,8 @@ extern __u8 *bpf_monad_ring_payload(struct monad_ring_record *rec,
 
 /*
  * Copies @data__sz bytes to @offset of the payload: for data whose length is
- * known at run time only. -E2BIG when it does not fit what was reserved.
+ * known at run time only. -E2BIG when it does not fit what was reserved,
+ * -EINVAL when @data is NULL.
  */
 extern int bpf_monad_ring_write(struct monad_ring_record *rec, __u32 offset,
 				void *data, __u32 data__sz) MONAD_RING_KFUNC;
@@ -122,7 +123,7 @@ extern void bpf_monad_ring_discard(struct monad_ring_record *rec, __u64 flags) M
 
 /*
  * Reserve, write and commit in one. 0, or -ENOENT (no such ring), -EINVAL
- * (event type or flags), -E2BIG (size), -EAGAIN (held back by a stalled writer,
+ * (event type or flags, or @data is NULL), -E2BIG (size), -EAGAIN (held back by a stalled writer,
  * no record slot, or too contended). Each is counted by the ring.
  */
 extern int bpf_monad_ring_output(__u32 ring, __u32 type, void *data, __u32 data__sz,

@@ -8,7 +8,8 @@
 
 /*
  * So many events behind the one waited for, and that one still not published: its writer is
- * stalled, not just about to commit. Or as many as there can be writers at a time, if that is more.
+ * stalled, not just about to commit. Or as many as there can be writers at a time, if that is more
+ * (from 9 CPUs on).
  */
 #define STALLED_EVENTS 64
 
@@ -87,7 +88,7 @@ static void arm_wanted(struct monad_notify *notify, const struct monad_wanted *w
 /*
  * All of them, also those who asked epoll to be woken one at a time: each file has its own idea
  * of what it waits for, and the one woken may not be the one for whom it came. For the same
- * reason without a key: that would be an answer to io_uring and aio, who would not ask poll, which
+ * reason without a key: that would be an answer to io_uring, which would not ask poll, and that
  * arms for the next event.
  */
 static void wake_sleepers(wait_queue_head_t *wait)

@@ -239,6 +239,8 @@ part_unit()
 # beside which there is room for the guests of the next part.
 part_fuzz()
 {
+	# What the next part would make at the same time.
+	step "build: fuzz targets" make -s fuzz || return
 	launch "fuzz" tools/testing/fuzz/run
 	case " ${parts[*]} " in
 	*" fuzz vm "*) ;;
@@ -290,6 +292,7 @@ part_storage()
 # Instructions, not seconds: the same on every machine and every run.
 part_cost()
 {
+	step "build: benchmarks" make -s build/bench/writers build/bench/matrix || return
 	for kernel in "${kernels[@]}"; do
 		launch "cost of an event $kernel" tools/testing/bench/check-cost "$kernel"
 	done

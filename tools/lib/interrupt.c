@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "interrupt.h"
 
@@ -13,6 +14,9 @@
 #define SOON_NS 300000000LL
 
 volatile sig_atomic_t interrupted;
+unsigned int interrupt_patience_s = 30;
+
+static volatile sig_atomic_t first;
 
 static int64_t now_ns(void)
 {
@@ -30,6 +34,9 @@ static void on_signal(int number)
 
 	if (!told) {
 		told = true;
+		first = number;
+		/* It may write to a pipe that nobody reads, and nobody may say it again. */
+		alarm(interrupt_patience_s);
 		first_ns = now_ns();
 		interrupted = 1;
 	} else if (now_ns() - first_ns >= SOON_NS) {
@@ -37,6 +44,12 @@ static void on_signal(int number)
 		/* Waits until this returns. */
 		raise(number);
 	}
+}
+
+static void on_alarm(int number)
+{
+	signal(first, SIG_DFL);
+	raise(first);
 }
 
 void catch_interrupts(void)
@@ -56,4 +69,6 @@ void catch_interrupts(void)
 	sigaction(SIGTERM, &action, NULL);
 	if (sigaction(SIGHUP, NULL, &old) != 0 || old.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
+	action.sa_handler = on_alarm;
+	sigaction(SIGALRM, &action, NULL);
 }

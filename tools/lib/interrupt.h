@@ -8,10 +8,14 @@
 /* Set by the first of these signals. */
 extern volatile sig_atomic_t interrupted;
 
+/* Seconds; 30. */
+extern unsigned int interrupt_patience_s;
+
 /*
  * From now on the first of them sets that, and ends sleeps and polls with EINTR; what reads or
- * writes goes on. One that comes a moment later ends the program, which may be stuck. A SIGHUP
- * that is ignored, as nohup(1) has it, stays so.
+ * writes goes on. One that comes a moment later ends the program, which may be stuck, and so does
+ * time: it is to end by itself within interrupt_patience_s. A SIGHUP that is ignored, as nohup(1)
+ * has it, stays so.
  */
 void catch_interrupts(void);
 

@@ -93,6 +93,7 @@ static void gather(struct options *o)
 
 	ring_walk_begin(&walk, &reader->iter);
 	while (!interrupted && period_next(&o->period, reader, &walk, &desc)) {
+		writeback_note_disk(&o->report.writeback, reader, &desc);
 		if (desc.event_type == MONAD_STORAGE_DIRTY_THROTTLE)
 			writeback_add(&o->report.writeback, reader, &o->view.filter, &desc);
 		else if (view_event(&o->view, &desc, &event))

@@ -365,8 +365,7 @@ void report_write(FILE *out, struct report *report)
 		write_actors(out, report);
 	}
 	write_errors(out, report, &axis.zone);
-	writeback_write(out, &report->writeback, report->filter, &report->summary->disks,
-			&axis.zone);
+	writeback_write(out, &report->writeback, report->filter, &axis.zone);
 	if (nr)
 		write_pictures(out, report, rows, &axis);
 	write_losses(out, report, &axis.zone);

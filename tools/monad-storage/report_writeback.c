@@ -117,6 +117,16 @@ void writeback_add(struct writeback *w, struct reader *reader, const struct filt
 		writer->longest_ns = call.latency_ns;
 }
 
+void writeback_note_disk(struct writeback *w, struct reader *reader,
+			 const struct monad_event_descriptor *desc)
+{
+	struct storage_event event;
+
+	if (event_is_operation(desc->event_type) &&
+	    event_read(&reader->iter, desc, &event) == EVENT_OK)
+		event_disk_name(&w->disks, &event);
+}
+
 void writeback_read_sums(struct writeback *w, const struct reader *reader)
 {
 	w->here = reader->recorded_to;
@@ -126,6 +136,7 @@ void writeback_read_sums(struct writeback *w, const struct reader *reader)
 void writeback_free(struct writeback *w)
 {
 	free(w->writers);
+	event_disks_free(&w->disks);
 	if (w->has_sums)
 		metrics_free(&w->sums);
 	memset(w, 0, sizeof(*w));
@@ -139,10 +150,9 @@ static int compare_writers(const void *a, const void *b)
 }
 
 /* As the ring has it; what it was recorded on may be another machine, with other disks. */
-static void name_disk(const struct writeback *w, const struct event_disks *disks, uint32_t dev,
-		      char *name, size_t size)
+static void name_disk(const struct writeback *w, uint32_t dev, char *name, size_t size)
 {
-	const char *known = event_disk_known(disks, dev);
+	const char *known = event_disk_known(&w->disks, dev);
 
 	if (known)
 		disk_event_name(known, name, size);
@@ -153,21 +163,20 @@ static void name_disk(const struct writeback *w, const struct event_disks *disks
 }
 
 /* Not before: the name of a disk may be in a later event. */
-static void forget_other_disks(struct writeback *w, const struct filter *filter,
-			       const struct event_disks *disks)
+static void forget_other_disks(struct writeback *w, const struct filter *filter)
 {
 	size_t nr = 0;
 	char name[32];
 
 	for (size_t i = 0; i < w->nr_writers; i++) {
-		name_disk(w, disks, w->writers[i].dev, name, sizeof(name));
+		name_disk(w, w->writers[i].dev, name, sizeof(name));
 		if (wanted_disk(filter, w->writers[i].dev, name))
 			w->writers[nr++] = w->writers[i];
 	}
 	w->nr_writers = nr;
 }
 
-static void write_writers(FILE *out, struct writeback *w, const struct event_disks *disks)
+static void write_writers(FILE *out, struct writeback *w)
 {
 	char name[32], dirtied[HUMAN_LEN], slept[HUMAN_LEN], longest[HUMAN_LEN];
 
@@ -184,7 +193,7 @@ static void write_writers(FILE *out, struct writeback *w, const struct event_dis
 	for (size_t i = 0; i < w->nr_writers && i < TOP_WRITERS; i++) {
 		const struct writeback_writer *writer = &w->writers[i];
 
-		name_disk(w, disks, writer->dev, name, sizeof(name));
+		name_disk(w, writer->dev, name, sizeof(name));
 		fputs("<tr><td class=\"t\">", out);
 		html_text(out, writer->dev ? name : "(no disk)");
 		fputs("</td><td class=\"t\">", out);
@@ -257,7 +266,7 @@ static void write_sums(FILE *out, const struct writeback *w, const struct filter
 }
 
 void writeback_write(FILE *out, struct writeback *w, const struct filter *filter,
-		     const struct event_disks *disks, const struct page_zone *zone)
+		     const struct page_zone *zone)
 {
 	fputs("<h2>Writeback</h2>\n", out);
 	if (!wanted_at_all(filter)) {
@@ -268,6 +277,6 @@ void writeback_write(FILE *out, struct writeback *w, const struct filter *filter
 	      "than the disk keeps up with. No operation has to wait for that: it is in no other "
 	      "table.</p>\n", out);
 	write_sums(out, w, filter, zone);
-	forget_other_disks(w, filter, disks);
-	write_writers(out, w, disks);
+	forget_other_disks(w, filter);
+	write_writers(out, w);
 }

@@ -44,6 +44,7 @@ struct writeback {
 	size_t nr_writers;
 	struct writeback_pause recent[WRITEBACK_RECENT];
 	size_t nr_pauses;
+	struct event_disks disks; /* by all ends of the time, wanted or not */
 	bool here; /* what it is about is recorded now, by this machine */
 	bool has_sums;
 	struct metrics sums; /* since the start of the recording, if there are */
@@ -56,9 +57,13 @@ void writeback_add(struct writeback *writeback, struct reader *reader, const str
 /* Reads the sums, if there are some of the @reader's ring. */
 void writeback_read_sums(struct writeback *writeback, const struct reader *reader);
 
-/* Writes the section of the page. @disks: the names that the ring has. */
+/* Takes the name of its disk from an event of another kind, if it says that. */
+void writeback_note_disk(struct writeback *writeback, struct reader *reader,
+			 const struct monad_event_descriptor *desc);
+
+/* Writes the section of the page. */
 void writeback_write(FILE *out, struct writeback *writeback, const struct filter *filter,
-		     const struct event_disks *disks, const struct page_zone *zone);
+		     const struct page_zone *zone);
 
 void writeback_free(struct writeback *writeback);
 

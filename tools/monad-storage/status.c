@@ -47,7 +47,7 @@ struct status {
 	const char *ring;
 	bool json;
 	enum recording recording;
-	bool crippled; /* by what hooks it lacks */
+	struct hook hooks[NR_HOOKS]; /* unless it is not */
 	struct monad_storage_session session; /* while it is recording */
 };
 
@@ -328,7 +328,6 @@ static void print_verdict(const struct hook *hooks, const struct reader *reader,
 static bool print_status(struct status *status)
 {
 	struct monad_storage_counters counters;
-	struct hook hooks[NR_HOOKS];
 	bool unused = false, ring;
 	struct reader_span reach = {};
 	struct disks disks = {};
@@ -355,10 +354,8 @@ static bool print_status(struct status *status)
 		puts("That ring is gone, and no event is recorded: 'monad-storage stop', then "
 		     "start again. Metrics have all.");
 	if (status->recording != NOT_RECORDING && (!ring || reader.recorded_to)) {
-		hooks_read(hooks);
-		status->crippled = hooks_crippled(hooks);
-		print_verdict(hooks, ring ? &reader : NULL, &reach, &disks);
-		print_hooks(hooks);
+		print_verdict(status->hooks, ring ? &reader : NULL, &reach, &disks);
+		print_hooks(status->hooks);
 		if (!pins_read_counters(&counters))
 			print_counters(&counters);
 	}
@@ -474,7 +471,6 @@ static void json_policy(struct json_writer *json, const struct monad_storage_ses
 static bool print_status_json(struct status *status)
 {
 	struct monad_storage_counters counters;
-	struct hook hooks[NR_HOOKS];
 	struct json_writer json;
 	bool unused = false, ring;
 	struct reader reader;
@@ -489,9 +485,7 @@ static bool print_status_json(struct status *status)
 		json_policy(&json, &status->session);
 	}
 	if (status->recording != NOT_RECORDING) {
-		hooks_read(hooks);
-		status->crippled = hooks_crippled(hooks);
-		json_hooks(&json, hooks);
+		json_hooks(&json, status->hooks);
 		if (!pins_read_counters(&counters))
 			json_counters(&json, &counters);
 	}
@@ -541,8 +535,11 @@ int cmd_status(int argc, char **argv)
 	/* If a start is under way, it is half started until that is done. */
 	if (status.recording == HALF_STARTED && (pins_lock() || look(&status)))
 		return EXIT_FAILED;
+	if (status.recording != NOT_RECORDING)
+		hooks_read(status.hooks);
 	if (!status.ring)
 		status.ring = status.recording == RECORDING ? status.session.ring : DEFAULT_RING;
 	ring = status.json ? print_status_json(&status) : print_status(&status);
-	return ring && status.recording == RECORDING && !status.crippled ? EXIT_OK : EXIT_FAILED;
+	return ring && status.recording == RECORDING && !hooks_crippled(status.hooks) ?
+		       EXIT_OK : EXIT_FAILED;
 }

@@ -162,7 +162,6 @@ static int open_ring(struct top *top, struct reader *reader)
 	int err = pins_read_session(&top->session), status;
 
 	if (err) {
-		top_leave_terminal(top);
 		pins_complain(err);
 		return EXIT_FAILED;
 	}
@@ -178,7 +177,8 @@ static int gather(struct top *top, struct reader *reader, struct summary *summar
 		  struct metrics *before, struct shown *shown)
 {
 	struct metrics now, since;
-	bool another;
+	bool another, screen;
+	int status;
 
 	if (read_metrics(top, &now))
 		return EXIT_FAILED;
@@ -199,9 +199,13 @@ static int gather(struct top *top, struct reader *reader, struct summary *summar
 	*before = now;
 	if (!another)
 		return EXIT_OK;
-	/* Stopped and started meanwhile, with other settings perhaps. */
+	/* Stopped and started meanwhile, with other settings perhaps. Messages are to be seen. */
+	screen = top_leave_terminal(top);
 	reader_close(reader);
-	return open_ring(top, reader);
+	status = open_ring(top, reader);
+	if (screen && status == EXIT_OK)
+		top_take_terminal(top);
+	return status;
 }
 
 static int run(struct top *top, struct reader *reader)

@@ -64,7 +64,10 @@ static void stop(void)
 {
 	stop_wanted = 0;
 	restore_terminal();
-	raise(SIGSTOP);
+	/* By this one nobody is stopped whom nobody could make go on. */
+	signal(SIGTSTP, SIG_DFL);
+	raise(SIGTSTP);
+	catch_unless_ignored(SIGTSTP, on_stop);
 	take();
 }
 

@@ -25,13 +25,13 @@ static int not_written(const char *path)
 }
 
 /* A FIFO is waited for until somebody reads it, or until an interrupt: open() would go on. */
-static int open_device(const char *path)
+static int open_device(const char *path, bool fifo)
 {
 	const struct timespec pause = { 0, 100000000 };
 	int fd;
 
 	while ((fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0 &&
-	       errno == ENXIO && !interrupted)
+	       fifo && errno == ENXIO && !interrupted)
 		nanosleep(&pause, NULL);
 	if (fd >= 0)
 		(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
@@ -39,13 +39,13 @@ static int open_device(const char *path)
 }
 
 /* A pipe, or a terminal: what was there before cannot be kept. */
-static int write_through(const char *path, write_file_fn *print, void *arg)
+static int write_through(const char *path, bool fifo, write_file_fn *print, void *arg)
 {
 	struct new_file file = { .path = path };
 	int status = EXIT_FAILED, err;
 	FILE *out;
 
-	file.fd = open_device(path);
+	file.fd = open_device(path, fifo);
 	if (file.fd < 0)
 		return interrupted ? not_written(path) : failed_to("opening", path, errno);
 	out = new_file_stream(&file);
@@ -109,7 +109,7 @@ int write_file(const char *path, mode_t mode, write_file_fn *print, void *arg)
 			return EXIT_FAILED;
 		}
 		if (!S_ISREG(st.st_mode))
-			return write_through(path, print, arg);
+			return write_through(path, S_ISFIFO(st.st_mode), print, arg);
 		/* That of somebody else's file is not what ours is to have. */
 		if (!mode && st.st_uid == geteuid())
 			mode = st.st_mode & 0777;

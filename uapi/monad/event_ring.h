@@ -148,7 +148,7 @@ enum monad_ring_lost {
 	MONAD_RING_LOST_STALLED = 1,   /* a stalled writer holds the ring back */
 	MONAD_RING_LOST_NO_SLOT = 2,   /* too many writers nested on this CPU */
 	MONAD_RING_LOST_CONTENDED = 3, /* others took what it found, again and again */
-	MONAD_RING_LOST_BAD_ARG = 4,   /* reserved or impossible event type */
+	MONAD_RING_LOST_BAD_ARG = 4,   /* impossible event type or flags, no data */
 	MONAD_RING_LOST_RING_GONE = 5, /* no such ring; kept for all rings in one */
 	MONAD_RING_LOST_COUNT = 6,
 	MONAD_RING_LOST_MAX = 8, /* room in the structures */

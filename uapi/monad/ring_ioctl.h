@@ -92,7 +92,8 @@ struct monad_ring_wait {
  * stays readable, for level-triggered users, until a later @seqno is set here. Edge-triggered ones
  * see an edge each time that @watermark more events came since epoll_wait() last returned, or
  * earlier, where other readers of the ring were woken, and need not call this. On a ring that is
- * destroyed EPOLLHUP is set.
+ * destroyed EPOLLHUP is set. Not for IOCB_CMD_POLL of aio (EINVAL), which takes no file that has
+ * more than one wait queue.
  *
  * A newly opened file stands at the newest event, with a watermark of 1. EINVAL as above.
  */

@@ -27,13 +27,12 @@
 #define CHUNK_FULL (4096 - 256)
 
 /*
- * How often the same has to be seen: shared locks, and none at all; how many looks that takes at
- * the most, and how many more where there is an exclusive lock that was not seen.
+ * How often the same has to be seen: shared locks, and none at all; and how many looks there are at
+ * the most.
  */
 #define SAME_LOOKS	4
 #define SAME_LOOKS_NONE 16
 #define MAX_LOOKS	64
-#define MORE_LOOKS	128
 
 /* A file as /proc/locks names it. */
 struct file_id {
@@ -158,16 +157,16 @@ static int look_at_locks(struct look *look, char *buf, const struct file_id *id,
  * counting lines: locks that come and go meanwhile make it pass over some, or give them twice.
  * So where it takes more than one read, this looks until it has seen an exclusive lock, which
  * nothing else looks like, or the same several times; more often before it says that there is
- * nothing, and after that for as long as nobody else can get a lock.
+ * nothing, and more often still where nobody can get a lock, so that there is one.
  */
 static int look_until_sure(struct look *look, char *buf, int ring_fd, const struct file_id *id,
 			   struct monad_event_flock_info *flocks, size_t room)
 {
-	unsigned int same = 0, max = MAX_LOOKS;
+	unsigned int same = 0;
 	struct look before = {0};
 	int err;
 
-	for (unsigned int i = 0; i < max; i++) {
+	for (unsigned int i = 0; i < MAX_LOOKS; i++) {
 		err = look_at_locks(look, buf, id, flocks, room);
 		if (err || look->at_once || look->exclusive)
 			return err;
@@ -175,11 +174,8 @@ static int look_until_sure(struct look *look, char *buf, int ring_fd, const stru
 											 : 1;
 		if (same >= SAME_LOOKS && look->count)
 			break;
-		if (same == SAME_LOOKS_NONE) {
-			if (try_shared_lock(ring_fd) != 0)
-				break;
-			max = MORE_LOOKS;
-		}
+		if (same == SAME_LOOKS_NONE && try_shared_lock(ring_fd) != 0)
+			break;
 		before = *look;
 	}
 	return 0;

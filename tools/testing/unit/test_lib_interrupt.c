@@ -73,6 +73,38 @@ static void test_nohup(void)
 	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "nohup: ends by another signal");
 }
 
+/* Nobody says it again, and nobody reads what it writes. */
+static void test_patience(void)
+{
+	int status = 0, full[2];
+	char block[4096] = {0};
+	pid_t pid;
+
+	if (pipe(full) != 0)
+		bail_out("pipe");
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		interrupt_patience_s = 1;
+		catch_interrupts();
+		if (write(ready[1], "r", 1) != 1)
+			_exit(1);
+		for (;;) {
+			if (write(full[1], block, sizeof(block)) < 0)
+				_exit(2);
+		}
+	}
+	eq_int(hear(), 'r', "a program that writes to a pipe that is full");
+	usleep(100000);
+	kill(pid, SIGTERM);
+	usleep(300000);
+	eq_int(waitpid(pid, &status, WNOHANG), 0, "is not kept from it by a signal");
+	waitpid(pid, &status, 0);
+	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "but not for ever");
+	close(full[0]);
+	close(full[1]);
+}
+
 int main(void)
 {
 	if (pipe(ready) != 0)
@@ -82,5 +114,6 @@ int main(void)
 	test_twice(SIGHUP, SIGHUP, "a terminal that is closed");
 	test_twice(SIGTERM, SIGINT, "kill, then ^C");
 	test_nohup();
+	test_patience();
 	return done_testing();
 }

@@ -123,7 +123,7 @@ if [ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgr
 	monad-storage replay -c /upper/lower 2>&1 >/dev/null | grep -q "io controller is not enabled"
 	ok $? "one that does not pay for its I/O"
 	echo +io >/sys/fs/cgroup/upper/cgroup.subtree_control
-	monad-storage cgroups --json 4 1 >/tmp/interval &
+	monad-storage cgroups --json $((4 * slowness)) 1 >/tmp/interval &
 	nap 10
 	rmdir /sys/fs/cgroup/upper/lower /sys/fs/cgroup/upper /sys/fs/cgroup/reader \
 		"/sys/fs/cgroup/one (deleted)"

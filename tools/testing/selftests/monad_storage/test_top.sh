@@ -4,7 +4,7 @@
 # top: disks and actors of an interval, no more and no less.
 #
 # kernel: any
-# needs: modules=null_blk programs=fio,dd,script,stty
+# needs: modules=null_blk programs=fio,dd,script,stty,env,timeout
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
@@ -75,7 +75,9 @@ at_least "$(cat /tmp/inflight_write)" 1 "-o write shows what is under way"
 
 # ^Z gives the terminal back, fg takes it again.
 mkfifo keys
-script -qfec "stty rows 24 cols 80; monad-storage top 1; true" typescript <keys >/dev/null &
+# (Whoever runs in the background of a script ignores SIGQUIT.)
+timeout 60 /usr/bin/env --default-signal=QUIT script -qfec "set -m; stty rows 24 cols 80; monad-storage top 1
+	until [ -e go_on ]; do sleep 0.1; done; fg; true" typescript <keys >/dev/null &
 exec 3>keys
 wait_for pidof monad-storage
 top=$(pidof monad-storage)
@@ -100,8 +102,13 @@ kill -TSTP "$top"
 wait_for stopped
 ok $? "stopped"
 is "$(modes)" "icanon echo" "the terminal is as it was"
-is "$(given_back)" 1 "the screen, too"
-kill -CONT "$top"
+was_given_back()
+{
+	[ "$(given_back)" -eq "$1" ]
+}
+wait_for was_given_back 1
+ok $? "the screen, too"
+touch go_on
 sleep 1.5
 is "$(modes)" "-icanon -echo" "and when it goes on, it has them again"
 printf o >&3
@@ -154,14 +161,14 @@ start_recording
 dd if="/dev/$a" of=/dev/null bs=4k count=3 iflag=direct 2>/dev/null
 wait
 is "$(jq -s -c '[.[].notable_only]' top.json)" "[true,false]" "another recording: top knows its kind"
+rm -f typescript
 (
 	wait_for grep -aq "sorted by" typescript
 	monad-storage stop >/dev/null
 ) &
-rm -f typescript
-timeout 60 script -qec "stty rows 24 cols 80; monad-storage top 1" typescript >/dev/null
+timeout 60 script -qfec "stty rows 24 cols 80; monad-storage top 1" typescript >/dev/null
 wait
-sed "s/^.*$escape\[?1049l//" typescript | grep -q "not recording"
+sed -n "/$escape\[?1049l/,\$p" typescript | sed "1s/^.*$escape\[?1049l//" | grep -q "not recording"
 ok $? "stopped meanwhile: that is said where it can be read"
 monad-storage top 1 1 >/dev/null 2>&1
 is $? 1 "not recording: an error"
