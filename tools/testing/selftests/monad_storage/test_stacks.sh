@@ -8,6 +8,9 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
+# A ring without stacks of others.
+monad-storage stop >/dev/null
+rmmod monad_ring && modprobe monad_ring || skip_all "cannot reload monad_ring"
 make_null_blk nullb_a irqmode=2 completion_nsec=20000
 a=$made_disk
 settle
