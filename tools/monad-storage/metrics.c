@@ -399,11 +399,11 @@ static const struct metrics_error *old_error(const struct metrics *before,
 	return bsearch(e, before->errors, before->nr_errors, sizeof(*e), compare_errors);
 }
 
-/* One that comes again with the same id after it was gone cannot have fewer. */
-static const struct metrics_cgroup *old_cgroup(const struct metrics *before,
-					       const struct metrics_cgroup *c)
+/* @c as it is, or was, in @metrics; NULL if it is not there. */
+static const struct metrics_cgroup *find_cgroup(const struct metrics *metrics,
+						const struct metrics_cgroup *c)
 {
-	return bsearch(c, before->cgroups, before->nr_cgroups, sizeof(*c), compare_cgroups);
+	return bsearch(c, metrics->cgroups, metrics->nr_cgroups, sizeof(*c), compare_cgroups);
 }
 
 /* What a cgroup had before it was gone was not added to the gone ones' since. */
@@ -412,7 +412,7 @@ static void subtract_moved(struct metrics *since, const struct metrics *before)
 	for (size_t i = 0; i < before->nr_cgroups; i++) {
 		const struct metrics_cgroup *c = &before->cgroups[i];
 
-		if (!bsearch(c, since->cgroups, since->nr_cgroups, sizeof(*c), compare_cgroups))
+		if (!find_cgroup(since, c))
 			subtract(&since->gone_cgroups, &c->sum, sizeof(c->sum));
 	}
 }
@@ -431,7 +431,8 @@ void metrics_since(struct metrics *since, const struct metrics *now, const struc
 			before->nr_throttles);
 	for (size_t i = 0; i < since->nr_cgroups; i++) {
 		struct metrics_cgroup *c = &since->cgroups[i];
-		const struct metrics_cgroup *old = old_cgroup(before, c);
+		/* One that comes again with the same id after it was gone cannot have fewer. */
+		const struct metrics_cgroup *old = find_cgroup(before, c);
 
 		if (old)
 			subtract(&c->sum, &old->sum, sizeof(c->sum));

@@ -47,7 +47,7 @@ struct status {
 	const char *ring;
 	bool json;
 	enum recording recording;
-	struct hook hooks[NR_HOOKS]; /* unless it is not */
+	struct hook hooks[NR_HOOKS]; /* none, if nothing was started */
 	struct monad_storage_session session; /* while it is recording */
 };
 
