@@ -140,7 +140,7 @@ int BPF_PROG(storage_bio_frontmerge, struct bio *bio)
  * asked for it, and is no operation; one that failed is an operation that did.
  */
 static __always_inline void end_without_request(struct bio *bio, struct gendisk *disk, u32 error,
-						u64 now)
+						u64 now, u32 room)
 {
 	struct monad_storage_io *io;
 	struct io_times t = {};
@@ -153,7 +153,7 @@ static __always_inline void end_without_request(struct bio *bio, struct gendisk 
 		count(MONAD_STORAGE_GIVEN_UP);
 	if (error && error != EAGAIN) {
 		if (!io) {
-			io = new_orphan(ORPHAN_BIO, disk_dev(disk), bio->bi_opf, bio);
+			io = new_orphan(room, disk_dev(disk), bio->bi_opf, bio);
 			if (!io)
 				return;
 			io->sector = sector_from(bio->bi_iter.bi_sector, io->op);
@@ -171,8 +171,8 @@ static __always_inline void end_without_request(struct bio *bio, struct gendisk 
 		release_io(io, &p);
 }
 
-SEC("tp_btf/block_bio_complete")
-int BPF_PROG(storage_bio_complete, struct request_queue *q, struct bio *bio)
+/* @room: an enum orphan. */
+static __always_inline int complete_bio(struct request_queue *q, struct bio *bio, u32 room)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct gendisk *disk = q->disk;
@@ -204,10 +204,10 @@ int BPF_PROG(storage_bio_complete, struct request_queue *q, struct bio *bio)
 			return 0;
 		}
 		if (disk && !disk->fops->submit_bio) {
-			end_without_request(bio, disk, error, now);
+			end_without_request(bio, disk, error, now, room);
 			return 0;
 		}
-		io = new_orphan(ORPHAN_BIO, dev, bio->bi_opf, bio);
+		io = new_orphan(room, dev, bio->bi_opf, bio);
 		if (!io)
 			return 0;
 		io->flags |= MONAD_STORAGE_F_ORPHAN;
@@ -222,4 +222,30 @@ int BPF_PROG(storage_bio_complete, struct request_queue *q, struct bio *bio)
 	if (known)
 		release_io(io, &p);
 	return 0;
+}
+
+SEC("tp_btf/block_bio_complete")
+int BPF_PROG(storage_bio_complete, struct request_queue *q, struct bio *bio)
+{
+	return complete_bio(q, bio, ORPHAN_BIO);
+}
+
+/*
+ * Attached to the same tracepoint behind the one above, and so called after it: what is still
+ * known of @bio was not seen to end, because the kernel has skipped that one, as it does when an
+ * interrupt ends a bio while a task on the same CPU is told that another was not to wait. The
+ * kernel cannot be asked about a bio, as it can about a request, whether it has ended.
+ */
+SEC("tp_btf/block_bio_complete")
+int BPF_PROG(storage_bio_complete_skipped, struct request_queue *q, struct bio *bio)
+{
+	u64 key = object_key(bio);
+	struct place p;
+
+	if (q->disk != bio->bi_bdev->bd_disk ||
+	    (!find_bio(key, &p) && !find_bio(key | 1, &p) &&
+	     !(is_piece(bio) && find_bio(PART_KEY(key), &p))))
+		return 0;
+	count(MONAD_STORAGE_ENDS_CAUGHT);
+	return complete_bio(q, bio, ORPHAN_BIO_SKIPPED);
 }

@@ -2,8 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <bpf/bpf.h>
-
+#include "hooks.h"
 #include "human.h"
 #include "losses.h"
 #include "monad_storage.h"
@@ -50,13 +49,16 @@ bool losses_has(enum monad_storage_counter which)
 	return false;
 }
 
-static void add_misses(const char *name, int link_fd, void *arg)
+/* Hits that the kernel skipped, less those that were caught; @counters are from before now. */
+static uint64_t hits_skipped(const struct monad_storage_counters *counters)
 {
-	uint64_t *misses = arg;
-	struct bpf_prog_info info;
+	struct hook hooks[NR_HOOKS];
+	uint64_t misses = 0, caught = counters->value[MONAD_STORAGE_ENDS_CAUGHT];
 
-	if (!pins_link_program(link_fd, &info))
-		*misses += info.recursion_misses;
+	hooks_read(hooks);
+	for (size_t i = 0; i < NR_HOOKS; i++)
+		misses += hooks[i].recursion_misses;
+	return misses > caught ? misses - caught : 0;
 }
 
 /* Nothing of nothing; @separator is NULL until there was something. */
@@ -115,7 +117,7 @@ bool losses_any(const struct reader *reader)
 	if (reader->recorded_to && !pins_read_counters(&counters)) {
 		for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++)
 			sum += counters.value[probe_causes[i].counter];
-		pins_visit_links(add_misses, &sum);
+		sum += hits_skipped(&counters);
 	}
 	for (int i = 0; ext && i < MONAD_RING_LOST_COUNT; i++)
 		sum += ext->lost[i];
@@ -152,7 +154,6 @@ static void print_programs(const struct reader *reader)
 {
 	struct monad_storage_counters counters;
 	const char *separator = NULL;
-	uint64_t misses = 0;
 
 	fputs("  by the programs   ", stdout);
 	if (!reader->recorded_to || pins_read_counters(&counters)) {
@@ -162,8 +163,7 @@ static void print_programs(const struct reader *reader)
 	for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++)
 		print_part(&separator, counters.value[probe_causes[i].counter],
 			   probe_causes[i].text);
-	pins_visit_links(add_misses, &misses);
-	print_part(&separator, misses, "hits skipped");
+	print_part(&separator, hits_skipped(&counters), "hits skipped");
 	end_parts(separator);
 	if (reader->notable_only)
 		printf("  left out by choice %" PRIu64
@@ -184,7 +184,6 @@ void losses_print_json(struct json_writer *json, const struct reader *reader)
 {
 	const struct monad_ring_ext *ext = monad_event_ring_ext(&reader->ring);
 	struct monad_storage_counters counters;
-	uint64_t misses = 0;
 
 	json_key(json, "losses");
 	json_begin_object(json);
@@ -207,8 +206,7 @@ void losses_print_json(struct json_writer *json, const struct reader *reader)
 		for (size_t i = 0; i < ARRAY_SIZE(probe_causes); i++)
 			json_u64_field(json, counter_names[probe_causes[i].counter],
 				       counters.value[probe_causes[i].counter]);
-		pins_visit_links(add_misses, &misses);
-		json_u64_field(json, "recursion_misses", misses);
+		json_u64_field(json, "recursion_misses", hits_skipped(&counters));
 		json_end_object(json);
 	}
 	json_end_object(json);

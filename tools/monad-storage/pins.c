@@ -42,6 +42,7 @@ const char *const counter_names[MONAD_STORAGE_COUNTERS] = {
 	[MONAD_STORAGE_BEGUN_BEFORE] = "begun_before",
 	[MONAD_STORAGE_ORPHANS] = "orphans",
 	[MONAD_STORAGE_ENDS_UNSEEN] = "ends_unseen",
+	[MONAD_STORAGE_ENDS_CAUGHT] = "ends_caught",
 	[MONAD_STORAGE_CLOCK_BACKWARDS] = "clock_backwards",
 	[MONAD_STORAGE_TABLE_FULL] = "table_full",
 	[MONAD_STORAGE_EVICTED] = "evicted",

@@ -280,9 +280,10 @@ static int pin_check(struct monad_storage *skel)
 /*
  * Attaches and pins one program. Ends are attached before beginnings: an I/O
  * whose end is seen and its beginning not is an orphan and counted; the other
- * way round it would stay in flight for ever.
+ * way round it would stay in flight for ever. @second: what comes behind the name of the
+ * hook, where there are two for one.
  */
-static int attach(struct bpf_program *prog)
+static int attach(struct bpf_program *prog, const char *second)
 {
 	struct bpf_link *link;
 	char path[128];
@@ -294,7 +295,8 @@ static int attach(struct bpf_program *prog)
 		warning("attaching to %s: %s", hook_of(prog), strerror(err));
 		return err;
 	}
-	snprintf(path, sizeof(path), PIN_DIR "/" PIN_LINK_PREFIX "%s", hook_of(prog));
+	snprintf(path, sizeof(path), PIN_DIR "/" PIN_LINK_PREFIX "%s%s", hook_of(prog),
+		 second);
 	err = -bpf_link__pin(link, path);
 	if (err)
 		error("pinning %s: %s", path, strerror(err));
@@ -320,9 +322,12 @@ static int attach_all(struct monad_storage *skel, unsigned int *attached)
 	/* Until then what ends without a beginning began before us. */
 	skel->bss->attached_ns = UINT64_MAX;
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-		if (!bpf_program__autoload(order[i]) || attach(order[i]))
+		if (!bpf_program__autoload(order[i]) || attach(order[i], ""))
 			continue;
 		++*attached;
+		/* Programs of one tracepoint are called in the order they were attached in. */
+		if (order[i] == skel->progs.storage_bio_complete)
+			attach(skel->progs.storage_bio_complete_skipped, "_skipped");
 		if (order[i] == skel->progs.storage_rq_issue ||
 		    order[i] == skel->progs.storage_rq_complete)
 			core++;

@@ -125,13 +125,13 @@ settle
 echo 1 >/proc/sys/kernel/kptr_restrict
 echo 2 >/proc/sys/kernel/perf_event_paranoid
 start_recording --stacks
-(
-	nap 10
-	exec dd if="/dev/$made_disk" of=/dev/null bs=4k count=500 iflag=direct 2>/dev/null
-) &
+# Who asked is there as long as the exporter is, however slow that is.
+dd if="/dev/$made_disk" of=/dev/null bs=4k iflag=direct 2>/dev/null &
+asks=$!
 setpriv --bounding-set=-all,+sys_admin,+dac_read_search,+sys_ptrace,+syslog --no-new-privs \
 	timeout $((5 * slowness)) monad-storage export --json-lines /tmp/lines --interval 500ms \
 	--slow 1us --metrics off 2>/dev/null
+kill $asks
 wait
 jq -c '.dictionary.stacks[]?.frames[]' /tmp/lines >/tmp/frames
 at_least "$(jq 'select(.user | not) | .symbol // 0' /tmp/frames | wc -l)" 10 \

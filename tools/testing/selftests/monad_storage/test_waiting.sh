@@ -96,12 +96,19 @@ settle
 start_recording
 before=$(diskstats "$now")
 fio --name=u --filename=/dev/mapper/now --rw=randread --bs=4k --direct=1 --ioengine=io_uring \
-	--iodepth=32 --size=4M --minimal >/tmp/fio 2>&1
+	--iodepth=32 --size=4M --loops=2 --minimal >/tmp/fio 2>&1
 is "$(cut -d';' -f5 /tmp/fio)" 0 "through dm-linear: fio has no error"
 did=$(difference "$before" "$(diskstats "$now")" | cut -d' ' -f1)
 is "$(of_latency "$now" read '[.ops, .errors] | join(" ")')" "$did 0" "$did reads below"
-is "$(of_latency "$dm" read '[.ops, .errors] | join(" ")')" "1024 0" "and 1024 of $dm, none failed"
+is "$(of_latency "$dm" read '[.ops, .errors, .total.samples] | join(" ")')" "2048 0 2048" \
+	"and 2048 of $dm, none failed, all have their times"
 at_least "$(counter given_up)" 2 "given up on both: $(counter given_up)"
+# One is told that it would have to wait, another ends in an interrupt meanwhile.
+at_least "$(counter ends_caught)" 1 "ends at which the program was skipped: $(counter ends_caught)"
+is "$(counter ends_unseen)" 0 "are no ends that nobody saw"
+is "$(monad-storage export --once | sed -n 's/^monad_storage_program_events_total.*"ends_caught"} //p')" \
+	"$(counter ends_caught)" "as many in the metrics"
+summarize
 nothing_lost
 dmsetup remove now
 
