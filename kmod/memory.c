@@ -17,7 +17,7 @@
 #define CHUNK_ORDER (ilog2(MONAD_RING_CHUNK_PAGES))
 
 /* No OOM kill, no warning: failing is answered with small pages, or an error message. */
-#define CHUNK_GFP (GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+#define CHUNK_GFP (__GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 
 /*
  * Fills pages of one chunk. Compound pages are freed by their last reference, so that a
@@ -134,7 +134,7 @@ int monad_ring_memory_alloc(struct monad_ring_memory *memory,
 			    u64 payload_size)
 {
 	u64 nr = size >> PAGE_SHIFT, twice = payload_size >> PAGE_SHIFT;
-	gfp_t gfp = CHUNK_GFP | (config->account ? __GFP_ACCOUNT : 0);
+	gfp_t gfp = monad_ring_gfp(config) | CHUNK_GFP;
 	const char *name = config->name;
 	u32 chunk;
 	int err;
@@ -150,7 +150,7 @@ int monad_ring_memory_alloc(struct monad_ring_memory *memory,
 	memory->chunks = size / MONAD_RING_CHUNK;
 	/* Not kvcalloc(): that warns, from a ring of 512 GiB on. */
 	memory->pages = __vcalloc(nr + twice, sizeof(*memory->pages),
-				  GFP_KERNEL | (config->account ? __GFP_ACCOUNT : 0));
+				  monad_ring_gfp(config));
 	memory->huge = bitmap_zalloc(memory->chunks, GFP_KERNEL);
 	if (!memory->pages || !memory->huge)
 		goto err;

@@ -56,8 +56,7 @@ static int init_recorder(struct monad_ring *ring, const struct monad_ring_config
 				   MONAD_RING_MIN_PAYLOAD_BUF_SHIFT);
 		return err;
 	}
-	r->slots = alloc_percpu_gfp(struct monad_recorder_slots,
-				    GFP_KERNEL | (config->account ? __GFP_ACCOUNT : 0));
+	r->slots = alloc_percpu_gfp(struct monad_recorder_slots, monad_ring_gfp(config));
 	if (!r->slots) {
 		pr_err_ratelimited("ring %s: no memory for the record slots of %u CPUs\n",
 				   config->name, num_possible_cpus());

@@ -60,8 +60,8 @@ static const struct argp_option argp_options[] = {
 	  "And by which way through kernel and program, for up to N different ways (4096)", 0 },
 	{ "max-inflight", KEY_MAX_INFLIGHT, "N", 0, "I/Os in flight to keep track of (16384)", 0 },
 	{ "max-series", KEY_MAX_SERIES, "N", 0,
-	  "Devices times operations to keep metrics of, 30 KiB each (by the number of disks, "
-	  "in 64 MiB at most)", 0 },
+	  "Devices times operations to keep metrics of, 30 KiB each, up to 240 on many CPUs "
+	  "(by the number of disks, in 64 MiB at most)", 0 },
 	{ "max-cgroups", KEY_MAX_CGROUPS, "N", 0, "Cgroups to keep totals of (4096)", 0 },
 	{ "config", 'f', "FILE", 0, "Take settings from FILE", 0 },
 	{ "verbose", 'v', NULL, 0, "Say what libbpf says", 0 },
