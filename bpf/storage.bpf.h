@@ -6,7 +6,8 @@
  * Each program is attached to one tracepoint as tp_btf: unlike tracepoint and
  * kprobe programs, those are not skipped because some other program happens to
  * run on the same CPU. A program is skipped when it interrupted itself; the
- * kernel counts that (recursion_misses), "monad-storage status" shows it.
+ * kernel counts that (recursion_misses), "monad-storage status" shows it. Where I/O
+ * ends, a second program is attached for that.
  *
  * Counters are added to atomically although they are per CPU: an interrupt may
  * come between the load and the store of a plain addition, and the block layer

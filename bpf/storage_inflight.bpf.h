@@ -196,6 +196,7 @@ static __always_inline void count_orphan(u64 began, u64 now)
  */
 enum orphan {
 	ORPHAN_RQ,
+	ORPHAN_RQ_SKIPPED,
 	ORPHAN_BIO,
 	ORPHAN_BIO_SKIPPED,
 	ORPHANS,

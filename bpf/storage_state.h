@@ -114,7 +114,7 @@ enum monad_storage_counter {
 	MONAD_STORAGE_BEGUN_BEFORE, /* completions of what began before the recording */
 	MONAD_STORAGE_ORPHANS,     /* other completions whose start was not seen */
 	MONAD_STORAGE_ENDS_UNSEEN, /* counted when their address was used again */
-	MONAD_STORAGE_ENDS_CAUGHT, /* of bios, skipped by the kernel and seen by a second program */
+	MONAD_STORAGE_ENDS_CAUGHT, /* skipped by the kernel, seen by a second program */
 	MONAD_STORAGE_CLOCK_BACKWARDS,
 	MONAD_STORAGE_TABLE_FULL,  /* starts not kept: no room for them */
 	MONAD_STORAGE_EVICTED,     /* bios forgotten in favour of newer ones */

@@ -4,9 +4,11 @@
  *
  * The kernel skips a program that would interrupt itself: while one CPU runs the
  * program of an end in a task (a device that is done at once, a kworker), the ends
- * that an interrupt brings to that CPU are not seen. Such an I/O is found when its
- * address comes up for the next one, soon where a device is busy, and is counted
- * then: totals are right again, its time stays unknown.
+ * that an interrupt brings to that CPU are not seen. A second program at the same
+ * tracepoint catches them, unless it is as busy, or the first one is just about to
+ * begin or to end. Such an I/O is found when its address comes up for the next one,
+ * soon where a device is busy, and is counted then: totals are right again, its time
+ * stays unknown.
  */
 #ifndef MONAD_STORAGE_UNSEEN_BPF_H
 #define MONAD_STORAGE_UNSEEN_BPF_H

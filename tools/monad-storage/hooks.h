@@ -18,9 +18,9 @@ extern const char *const hook_names[NR_HOOKS];
 struct hook {
 	bool attached;
 	/*
-	 * hits that the kernel skipped: the program was running on that CPU already. At
-	 * block_bio_complete there is another behind it, which sees those ends: they are among
-	 * MONAD_STORAGE_ENDS_CAUGHT, and its own misses are of no account
+	 * hits that the kernel skipped: the program was running on that CPU already. Where I/O
+	 * ends there is another behind it, which sees these: MONAD_STORAGE_ENDS_CAUGHT. Its own
+	 * misses are of no account
 	 */
 	uint64_t recursion_misses;
 	/* 0 unless the sysctl kernel.bpf_stats_enabled is 1 */

@@ -304,6 +304,18 @@ static int attach(struct bpf_program *prog, const char *second)
 	return err;
 }
 
+/*
+ * Ends have a second program, for what the kernel skips the first one at. Programs of one
+ * tracepoint are called in the order they were attached in.
+ */
+static void attach_second(struct monad_storage *skel, const struct bpf_program *first)
+{
+	if (first == skel->progs.storage_rq_complete)
+		attach(skel->progs.storage_rq_complete_skipped, "_skipped");
+	else if (first == skel->progs.storage_bio_complete)
+		attach(skel->progs.storage_bio_complete_skipped, "_skipped");
+}
+
 static int attach_all(struct monad_storage *skel, unsigned int *attached)
 {
 	struct bpf_program *order[] = {
@@ -325,9 +337,7 @@ static int attach_all(struct monad_storage *skel, unsigned int *attached)
 		if (!bpf_program__autoload(order[i]) || attach(order[i], ""))
 			continue;
 		++*attached;
-		/* Programs of one tracepoint are called in the order they were attached in. */
-		if (order[i] == skel->progs.storage_bio_complete)
-			attach(skel->progs.storage_bio_complete_skipped, "_skipped");
+		attach_second(skel, order[i]);
 		if (order[i] == skel->progs.storage_rq_issue ||
 		    order[i] == skel->progs.storage_rq_complete)
 			core++;

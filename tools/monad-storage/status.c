@@ -32,8 +32,8 @@ static const char doc[] =
 	"called wrongly.\n\n"
 	"What the counters are: COUNTERS in monad-storage(8).\n\n"
 	"recursion misses: hits of a tracepoint during which the same program was already "
-	"running on that CPU; the kernel skips those. At block_bio_complete a second program "
-	"catches them: ends_caught. Runs and time per run are known while "
+	"running on that CPU; the kernel skips those. Where I/O ends, a second program "
+	"catches nearly all of them: ends_caught. Runs and time per run are known while "
 	"the sysctl kernel.bpf_stats_enabled is 1.\n";
 
 static const struct argp_option options[] = {

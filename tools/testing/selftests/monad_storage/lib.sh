@@ -96,6 +96,12 @@ make_null_blk()
 	made_disk=$name
 }
 
+# never_times_out DISK: null_blk has requests fail that have taken 5 seconds when that is looked at
+never_times_out()
+{
+	echo 600000 >"/sys/block/$1/queue/io_timeout"
+}
+
 remove_null_blks()
 {
 	for dir in /sys/kernel/config/nullb/*/; do
@@ -173,6 +179,12 @@ summarize()
 	sync
 	nap 2
 	summary=$(monad-storage replay --summary --json --since "$began" "$@")
+}
+
+# whole_lines FILE: of one that is being written
+whole_lines()
+{
+	head -n "$(wc -l <"$1")" "$1"
 }
 
 # from_summary FILTER: what jq makes of it

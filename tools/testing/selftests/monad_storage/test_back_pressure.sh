@@ -18,8 +18,8 @@ settle
 # last_metric NAME: of those of the exporter itself
 last_metric()
 {
-	jq -s -r --arg name "monad_storage_telemetry_$1" '[.[].metrics[]? | select(.name == $name)] |
-		last.value // 0' $lines
+	whole_lines $lines | jq -s -r --arg name "monad_storage_telemetry_$1" \
+		'[.[].metrics[]? | select(.name == $name)] | last.value // 0'
 }
 
 # ask: a task that takes a moment

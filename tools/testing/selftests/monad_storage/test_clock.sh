@@ -68,9 +68,10 @@ remarks()
 }
 
 # Long enough under way to set its clock ahead, even where an emulator stands still a while.
-seconds=$((6 * slowness))
+seconds=$((8 * slowness))
 make_null_blk nullb_a irqmode=2 completion_nsec=${seconds}000000000 cache_size=4
 disk=$made_disk
+never_times_out "$disk"
 settle
 # Few, so that the tables are short.
 start_recording --max-inflight 16

@@ -84,6 +84,11 @@ echo 0x8000 >/sys/bus/pseudo/drivers/scsi_debug/opts
 echo 1 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
 dd if=/dev/mapper/multi of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null &
 reader=$!
+is_under_way()
+{
+	[ "$(monad-storage inflight --json -d "$dm" | jq '.inflight | length')" -eq 1 ]
+}
+wait_for is_under_way
 nap 20
 kill -0 $reader
 ok $? "a busy host: the read waits"

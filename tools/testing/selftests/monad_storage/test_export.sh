@@ -151,8 +151,9 @@ is "$(sum 'cgroup_operations_total{')" "$all" "in all it is what it was"
 # In flight; a device without requests
 #
 
-make_null_blk nullb_b irqmode=2 completion_nsec=3000000000 hw_queue_depth=2
+make_null_blk nullb_b irqmode=2 completion_nsec=5000000000 hw_queue_depth=2
 slow=$made_disk
+never_times_out "$slow"
 # Without a scheduler, requests would wait before they are any.
 echo mq-deadline >"/sys/block/$slow/queue/scheduler"
 echo 64 >"/sys/block/$slow/queue/nr_requests"
@@ -163,7 +164,14 @@ dd if=/dev/mapper/lin of=/dev/null bs=4k count=9 iflag=direct 2>/dev/null
 for i in 0 1 2; do
 	dd if="/dev/$slow" of=/dev/null bs=4k skip=$((i * 100)) count=1 iflag=direct 2>/dev/null &
 done
-sleep 1
+all_submitted()
+{
+	scrape
+	[ "$(metric "inflight{device=\"$slow\",state=\"issued\"}") $(metric \
+		"inflight{device=\"$slow\",state=\"queued\"}")" = "2 1" ]
+}
+wait_for all_submitted
+nap 5
 scrape
 is "$(metric "inflight{device=\"$slow\",state=\"issued\"}")" 2 "in flight: two are with the device"
 is "$(metric "inflight{device=\"$slow\",state=\"queued\"}")" 1 "and one waits"
@@ -184,7 +192,7 @@ dmsetup remove lin
 # Merges
 #
 
-make_null_blk nullb_c irqmode=2 completion_nsec=300000000 hw_queue_depth=1 submit_queues=1
+make_null_blk nullb_c irqmode=2 completion_nsec=1000000000 hw_queue_depth=1 submit_queues=1
 merging=$made_disk
 echo mq-deadline >"/sys/block/$merging/queue/scheduler"
 echo 64 >"/sys/block/$merging/queue/nr_requests"
@@ -222,11 +230,16 @@ is "$(sum "device_info{device=\"$bad\"") $(grep -c "device_info{device=\"$bad\".
 echo 0x8000 >/sys/bus/pseudo/drivers/scsi_debug/opts
 echo 5 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
 dd if="/dev/$bad" of=/dev/null bs=4k count=50 iflag=direct 2>/dev/null
-echo 2 >"/sys/block/$bad/device/timeout"
+echo 5 >"/sys/block/$bad/device/timeout"
 echo 4 >/sys/bus/pseudo/drivers/scsi_debug/opts
 echo 1 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
 dd if="/dev/$bad" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null &
-sleep 1
+is_under_way()
+{
+	[ "$(awk '{ print $1 + $2 }' "/sys/block/$bad/inflight")" -ge 1 ]
+}
+wait_for is_under_way
+nap 2
 echo 0 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
 wait
 scrape
@@ -283,7 +296,7 @@ wait_for grep -q serving /tmp/served
 url=$(sed -n 's/serving //p' /tmp/served)
 fetch()
 {
-	curl -sS --max-time 20 "${2:-$url}" >"${1:-/tmp/metrics}"
+	curl -sS --max-time 120 "${2:-$url}" >"${1:-/tmp/metrics}"
 }
 echo "# $url"
 fetch

@@ -17,10 +17,10 @@ lines=$work/lines
 # highest NAME [LABELS]: in all lines so far, in thousandths
 highest()
 {
-	jq -s -r --arg name "monad_storage_$1" --argjson labels "${2:-{\}}" \
+	whole_lines $lines | jq -s -r --arg name "monad_storage_$1" --argjson labels "${2:-{\}}" \
 		'[.[].metrics[]? | select(.name == $name and
 		  ([.labels[]? | {(.name): .value}] | add // {} | contains($labels))) | .value] |
-		 max // 0 | . * 1000 | floor' $lines
+		 max // 0 | . * 1000 | floor'
 }
 
 has_counted()
@@ -74,6 +74,8 @@ start_receiver
 monad-storage export --json-lines $lines --telemetry $socket --queue 10 --interval 500ms \
 	--metrics 500ms --slow 20ms 2>$work/export.log &
 export=$!
+# It has the ring open before there is a line: what comes now it sees.
+wait_for test -s $lines
 dd if=/dev/$slow of=/dev/null bs=4k count=40 iflag=direct 2>/dev/null
 read_bad
 echo "# what is recorded"

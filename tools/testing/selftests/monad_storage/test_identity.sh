@@ -71,6 +71,22 @@ nvme()
 	echo "$2" >"/sys/bus/pci/drivers/nvme/$1"
 }
 
+# read_no_more DISK: all that looks at a new disk has looked; sets $had
+read_no_more()
+{
+	settle
+	had=
+	wait_for has_not_changed "$1"
+}
+
+has_not_changed()
+{
+	before=$had
+	nap 5
+	had=$(reads "$1")
+	[ "$before" = "$had" ]
+}
+
 # in_order: nvme0n1 has the lower number
 in_order()
 {
@@ -134,8 +150,7 @@ is "$(monad-storage export --once | grep -c 'device_info{device="nvme0n1"')" 0 \
 	"what is gone is not described"
 nvme bind "$first"
 wait_for test -b /dev/nvme0n1
-settle
-had=$(reads nvme0n1)
+read_no_more nvme0n1
 at_least "$had" 100 "it comes back"
 read_disk nvme0n1 3
 is "$(reads nvme0n1)" $((had + 3)) "and goes on counting"
@@ -183,9 +198,8 @@ says "nvme0n1 was removed and is not recorded any more, unless it comes back as 
 	monad-storage status
 nvme bind "$first"
 wait_for test -b /dev/nvme0n1
-settle
+read_no_more nvme0n1
 is "$(number nvme0n1)" "$was" "it comes back with its number"
-had=$(reads nvme0n1)
 read_disk nvme0n1 6
 is "$(reads nvme0n1)" $((had + 6)) "and is recorded"
 shuffle

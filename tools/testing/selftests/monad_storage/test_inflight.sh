@@ -25,7 +25,12 @@ echo 1 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
 echo 10 >"/sys/block/$disk/device/timeout"
 dd if="/dev/$disk" of=/dev/null bs=4k count=1 skip=5 iflag=direct 2>/dev/null &
 pid=$!
-sleep 1
+is_there()
+{
+	[ "$(field "$1" length)" -eq 1 ]
+}
+wait_for is_there "$disk"
+nap 6
 is "$(field "$disk" '[.[] | .state, .op, .sector, .bytes, .comm, .issues] | join(" ")')" \
 	"issued read 40 4096 dd 1" "a read that hangs"
 is "$(field "$disk" '.[].tgid')" $pid "whose"
@@ -34,7 +39,7 @@ is "$(monad-storage inflight --json -d "$disk" | jq '[.inflight[] |
 	select(.state == "issued")] | length')" \
 	"$(awk '{ print $1 + $2 }' "/sys/block/$disk/inflight")" \
 	"as many as /sys/block/$disk/inflight has"
-is "$(monad-storage inflight -p $$ -p $pid | grep -c " $pid dd$")" 1 "with its process asked for"
+is "$(monad-storage inflight -p $$ -p $pid | grep -c " $pid dd\( (timed out)\)\?$")" 1 "with its process asked for"
 is "$(monad-storage inflight -p $$)" \
 	"nothing of what was asked for is under way; 1 other is" "with another, it is not"
 is "$(monad-storage inflight --min-age 1h)" \
@@ -52,15 +57,17 @@ is "$(monad-storage inflight -d "$disk")" "nothing is under way" "after it timed
 # Bios on a device that is slow, and the device below.
 make_null_blk nullb_a
 below=$made_disk
-dmsetup create slow --table "0 $(cat "/sys/block/$below/size") delay /dev/$below 0 3000" ||
+dmsetup create slow --table "0 $(cat "/sys/block/$below/size") delay /dev/$below 0 600000" ||
 	skip_all "no dm-delay"
 dm=dm-$(dmsetup info -C --noheadings -o minor slow)
 settle
 dd if=/dev/mapper/slow of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null &
 pid=$!
-sleep 0.7
+wait_for is_there "$dm"
 is "$(field "$dm" '[.[] | .state, .op, .comm] | join(" ")')" "bio read dd" "a bio that dm holds"
 is "$(field "$below" length)" 0 "is not with the disk below"
+# Then it waits no longer.
+dmsetup suspend slow && dmsetup resume slow
 wait $pid
 is "$(monad-storage inflight)" "nothing is under way" "in the end nothing is"
 dmsetup remove slow

@@ -22,21 +22,33 @@ seqno()
 
 runs "start on a ring of 1024 events" monad-storage start --ring tiny -d "$disk"
 began=$(seqno)
+# is_traced: one more read, and is there any in the trace?
+is_traced()
+{
+	dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null
+	test -s /tmp/trace
+}
+# has_traced N: the event with that number
+has_traced()
+{
+	grep -q "\"seqno\":$1," /tmp/trace
+}
 monad-storage trace --ring tiny --all --json >/tmp/trace 2>/tmp/trace.err &
 reader=$!
-nap 10
+wait_for is_traced
 kill -STOP $reader
 runs "fio: 4000 reads" fio --output=/dev/null --name=r --direct=1 --ioengine=psync --bs=4k \
 	--rw=randread --size=32m --number_ios=4000 --filename="/dev/$disk"
 kill -CONT $reader
-nap 20
+wait_for has_traced "$(seqno)"
 kill $reader
 wait $reader 2>/dev/null
 is $? 0 "the reader ends well"
 grep -q "events, and the payload of .* were overwritten" /tmp/trace.err
 ok $? "and says that it was too slow"
 
-events=$(($(seqno) - began))
+first=$(jq -r 'select(.seqno) | .seqno' /tmp/trace | head -n 1)
+events=$(($(seqno) - first + 1))
 printed=$(jq -r 'select(.seqno) | .seqno' /tmp/trace | wc -l)
 missed=$(jq -r 'select(.type == "gap") | .missed' /tmp/trace | awk '{ n += $1 } END { print n + 0 }')
 echo "# $events events, $printed printed, $missed missed"
@@ -46,7 +58,7 @@ is "$(jq -c 'select(.type == "totals") | [.events + .expired, .missed]' /tmp/tra
 	"[$printed,$missed]" "and what the totals say"
 is "$(jq -r 'select(.seqno) | .seqno' /tmp/trace | sort -n | uniq -d | wc -l)" 0 \
 	"none was printed twice"
-is "$(($(counter issued) + $(counter completed)))" "$events" "and all that the programs saw"
+is "$(($(counter issued) + $(counter completed)))" $(($(seqno) - began)) "and all that the programs saw"
 is "$(monad-storage status --json | jq -r '[.losses.ring, .losses.probe | add] | add')" 0 \
 	"the recording itself lost nothing"
 is "$(monad-storage status | grep -c -e "^Nothing was lost" -e "^The ring went round: it has what is from ")" \

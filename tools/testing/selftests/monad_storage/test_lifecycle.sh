@@ -18,12 +18,12 @@ is "$(monad-storage status | head -n 1)" "Not recording" "at first it does not r
 monad-storage status >/dev/null
 is $? 1 "and status says so by its exit status"
 runs "start" monad-storage start
-is "$(find /sys/fs/bpf/monad_storage -name "link_*" | wc -l)" 13 "12 hooks are pinned, one of them twice"
+is "$(find /sys/fs/bpf/monad_storage -name "link_*" | wc -l)" 14 "12 hooks are pinned, two of them twice"
 monad-storage start 2>/tmp/message
 is $? 1 "a second start is refused"
 grep -q 'already recording' /tmp/message
 ok $? "and says why"
-is "$(find /sys/fs/bpf/monad_storage -name "link_*" | wc -l)" 13 "and leaves the first one alone"
+is "$(find /sys/fs/bpf/monad_storage -name "link_*" | wc -l)" 14 "and leaves the first one alone"
 monad-storage status >/dev/null
 is $? 0 "status: recording"
 monad-storage status -r nosuch >/dev/null 2>&1
@@ -34,12 +34,26 @@ rmmod monad_ring 2>/dev/null
 is $? 1 "the module cannot be unloaded under it"
 
 began=@$(date +%s.%N)
-timeout $((3 * slowness)) monad-storage trace --json -d "$disk" >/tmp/trace &
-nap 10
+monad-storage trace --json -d "$disk" >/tmp/trace &
+tracer=$!
+# is_traced: one more read, and is there any in the trace?
+is_traced()
+{
+	dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null
+	test -s /tmp/trace
+}
+# has_traced N: writes
+has_traced()
+{
+	[ "$(jq -r 'select(.op == "write") | .op' /tmp/trace | wc -l)" -ge "$1" ]
+}
+wait_for is_traced
 dd if=/dev/zero of="/dev/$disk" bs=4k count=5 oflag=direct 2>/dev/null
 dd if=/dev/zero of="/dev/$other" bs=4k count=7 oflag=direct 2>/dev/null
+wait_for has_traced 5
+kill $tracer
 wait
-is "$(jq -r 'select(.seqno) | [.disk, .op, .comm] | join(" ")' /tmp/trace | sort | uniq -c | xargs)" \
+is "$(jq -r 'select(.seqno and .op == "write") | [.disk, .op, .comm] | join(" ")' /tmp/trace | sort | uniq -c | xargs)" \
 	"5 $disk write dd" "trace -d shows what happens on one disk"
 is "$(events --since "$began" -o write | wc -l)" 12 "replay shows both"
 is "$(events --since "$began" --all -d "$other" |

@@ -47,10 +47,10 @@ more_batches()
 # last_metric FILE NAME LABELS: its value; LABELS as jq has an object
 last_metric()
 {
-	jq -s -r --arg name "$2" --argjson labels "$3" \
+	whole_lines "$1" | jq -s -r --arg name "$2" --argjson labels "$3" \
 		'[.[] | select(.metrics) | .metrics[] | select(.name == $name and
 		  ([.labels[]? | {(.name): .value}] | add // {} | contains($labels)))] |
-		 last | if .histogram then (.histogram.count // 0) else (.value // 0) end' "$1"
+		 last | if .histogram then (.histogram.count // 0) else (.value // 0) end'
 }
 
 # rows_of_latency: of each series operations, bytes, errors, latencies and their sum

@@ -39,6 +39,7 @@ kernel_inflight()
 
 make_null_blk nullb_one irqmode=2 completion_nsec=6000000000 hw_queue_depth=1 submit_queues=1
 one=$made_disk
+never_times_out "$one"
 settle
 start_recording
 readers=
