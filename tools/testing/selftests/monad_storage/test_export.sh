@@ -151,7 +151,7 @@ is "$(sum 'cgroup_operations_total{')" "$all" "in all it is what it was"
 # In flight; a device without requests
 #
 
-make_null_blk nullb_b irqmode=2 completion_nsec=5000000000 hw_queue_depth=2
+make_null_blk nullb_b irqmode=2 completion_nsec=3000000000 hw_queue_depth=2
 slow=$made_disk
 never_times_out "$slow"
 # Without a scheduler, requests would wait before they are any.

@@ -21,7 +21,7 @@ dd if="/dev/$a" of=/dev/null bs=4k count=9 iflag=direct 2>/dev/null
 	fio --output=/dev/null --direct=1 --ioengine=psync --bs=16k --rw=write --size=1m \
 		--io_size=320k --name=f --filename="/dev/$b"
 ) &
-monad-storage top --json 5 2 >top.json
+monad-storage top --json 9 2 >top.json
 wait
 is "$(jq -c --arg disk "$a" 'first(.disks[] | select(.disk == $disk)) | [.reads, .read_bytes, .writes]' \
 	top.json | head -1)" "[50,204800,0]" "50 reads, none of those before"
