@@ -5,7 +5,6 @@
 #ifndef MONAD_RING_CONFIG_H
 #define MONAD_RING_CONFIG_H
 
-#include <linux/gfp.h>
 #include <linux/types.h>
 
 #include "monad/ring_ioctl.h"
@@ -23,12 +22,6 @@ struct monad_ring_config {
 	u8 schema_hash[32];
 	bool account;	  /* charge the memory to the caller's control group */
 };
-
-/* How all memory of the ring is asked for. */
-static inline gfp_t monad_ring_gfp(const struct monad_ring_config *config)
-{
-	return GFP_KERNEL | (config->account ? __GFP_ACCOUNT : 0);
-}
 
 int monad_ring_check_name(const char *name);
 int monad_ring_check_shifts(const char *name, unsigned int desc_shift,

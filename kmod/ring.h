@@ -5,6 +5,7 @@
 #ifndef MONAD_RING_RING_H
 #define MONAD_RING_RING_H
 
+#include <linux/gfp.h>
 #include <linux/kref.h>
 #include <linux/miscdevice.h>
 #include <linux/mutex.h>
@@ -64,6 +65,12 @@ bool monad_ring_ready(void);
 extern struct monad_ring __rcu *monad_rings[MONAD_RING_MAX];
 /* events offered to rings that do not exist */
 extern atomic64_t monad_ring_gone;
+
+/* How all memory of a ring is asked for. */
+static inline gfp_t monad_ring_gfp(const struct monad_ring_config *config)
+{
+	return GFP_KERNEL | (config->account ? __GFP_ACCOUNT : 0);
+}
 
 int monad_rings_init(const struct monad_ring_config *configs, u32 nr);
 int monad_rings_register(void);
