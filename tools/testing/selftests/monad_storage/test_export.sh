@@ -192,7 +192,7 @@ dmsetup remove lin
 # Merges
 #
 
-make_null_blk nullb_c irqmode=2 completion_nsec=1000000000 hw_queue_depth=1 submit_queues=1
+make_null_blk nullb_c irqmode=2 completion_nsec=300000000 hw_queue_depth=1 submit_queues=1
 merging=$made_disk
 echo mq-deadline >"/sys/block/$merging/queue/scheduler"
 echo 64 >"/sys/block/$merging/queue/nr_requests"
