@@ -181,6 +181,19 @@ summarize()
 	summary=$(monad-storage replay --summary --json --since "$began" "$@")
 }
 
+# is_traced DISK FILE: one more read of it; does a trace that runs write there yet?
+is_traced()
+{
+	dd if="/dev/$1" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null
+	test -s "$2"
+}
+
+# blktrace_traces PID: has it a thread for each CPU, beside the one that began them?
+blktrace_traces()
+{
+	[ "$(ls "/proc/$1/task" | wc -l)" -gt "$(grep -c ^processor /proc/cpuinfo)" ]
+}
+
 # whole_lines FILE: of one that is being written
 whole_lines()
 {

@@ -26,12 +26,6 @@ from_ring()
 		"\(.sector // 0) \(.bytes / 512)"' | sort -n
 }
 
-# A thread for each CPU is there, and the one that began them.
-all_trace()
-{
-	[ "$(ls "/proc/$tracer/task" | wc -l)" -gt "$(grep -c ^processor /proc/cpuinfo)" ]
-}
-
 # beside COMMAND...: with both looking
 beside()
 {
@@ -40,7 +34,7 @@ beside()
 	blktrace -d "/dev/$disk" -o trace -a issue -a complete -a requeue >/dev/null 2>&1 &
 	tracer=$!
 	wait_for test -e "/sys/kernel/debug/block/$disk/trace0"
-	wait_for all_trace
+	wait_for blktrace_traces "$tracer"
 	nap 5
 	"$@" >/dev/null 2>&1
 	sync

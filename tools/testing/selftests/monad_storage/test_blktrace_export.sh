@@ -14,12 +14,6 @@ mount | grep -q ' /sys/kernel/debug ' || mount -t debugfs debugfs /sys/kernel/de
 command -v blktrace >/dev/null || skip_all "no blktrace"
 command -v btt >/dev/null || skip_all "no btt"
 
-# A thread for each CPU is there, and the one that began them.
-all_trace()
-{
-	[ "$(ls "/proc/$tracer/task" | wc -l)" -gt "$(grep -c ^processor /proc/cpuinfo)" ]
-}
-
 # beside COMMAND...: with both looking; ours are in ours/, blktrace's in theirs.*
 beside()
 {
@@ -29,7 +23,7 @@ beside()
 	blktrace -d "/dev/$disk" -o theirs >/dev/null 2>&1 &
 	tracer=$!
 	wait_for test -e "/sys/kernel/debug/block/$disk/trace0"
-	wait_for all_trace
+	wait_for blktrace_traces "$tracer"
 	nap 5
 	"$@" >/dev/null 2>&1
 	sync

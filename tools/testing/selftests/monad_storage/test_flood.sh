@@ -11,10 +11,8 @@
 seconds=${full:+60}
 seconds=$((${seconds:-12} * slowness))
 
-as_nobody()
-{
-	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"
-}
+# (No function: what runs in the background is to be the program itself, which is told to end.)
+as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all"
 
 monad-storage stop >/dev/null
 rmmod monad_ring && modprobe monad_ring rings=tiny:10:21 || skip_all "cannot reload monad_ring"
@@ -32,18 +30,17 @@ runs "start, with room for 16" monad-storage start --ring tiny --max-inflight 16
 before=$(diskstats "$disk")
 
 # What is not theirs they do not get.
-as_nobody sh -c 'exec 3</dev/monad_ring-tiny' 2>/tmp/refused
+$as_nobody sh -c 'exec 3</dev/monad_ring-tiny' 2>/tmp/refused
 is "$(grep -c "ermission denied" /tmp/refused)" 1 "the ring is not for them"
 for command in start stop status "trace --ring tiny" inflight top "export --once"; do
 	# shellcheck disable=SC2086
-	as_nobody monad-storage $command >/tmp/refused 2>&1 </dev/null
+	$as_nobody monad-storage $command >/tmp/refused 2>&1 </dev/null
 	is "$?" 1 "$command: refused"
 	grep -q "root\|ermission" /tmp/refused
 	ok $? "$command: and says why: $(head -n 1 /tmp/refused)"
 done
 
-# (Not as_nobody: it is fio itself that is to be told to end.)
-setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all fio --output=/dev/null --directory=/mnt/nobody --size=16m --direct=1 --bs=4k \
+$as_nobody fio --output=/dev/null --directory=/mnt/nobody --size=16m --direct=1 --bs=4k \
 	--time_based --runtime=1h --name=a --rw=randrw --ioengine=libaio --iodepth=64 \
 	--numjobs=3 --fallocate=none --name=b --rw=write --fsync=1 --ioengine=psync --direct=0 \
 	2>/tmp/fio.err &

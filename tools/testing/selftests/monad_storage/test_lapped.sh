@@ -22,12 +22,6 @@ seqno()
 
 runs "start on a ring of 1024 events" monad-storage start --ring tiny -d "$disk"
 began=$(seqno)
-# is_traced: one more read, and is there any in the trace?
-is_traced()
-{
-	dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null
-	test -s /tmp/trace
-}
 # has_traced N: the event with that number
 has_traced()
 {
@@ -35,7 +29,7 @@ has_traced()
 }
 monad-storage trace --ring tiny --all --json >/tmp/trace 2>/tmp/trace.err &
 reader=$!
-wait_for is_traced
+wait_for is_traced "$disk" /tmp/trace
 kill -STOP $reader
 runs "fio: 4000 reads" fio --output=/dev/null --name=r --direct=1 --ioengine=psync --bs=4k \
 	--rw=randread --size=32m --number_ios=4000 --filename="/dev/$disk"

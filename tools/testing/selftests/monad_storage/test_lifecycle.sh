@@ -36,18 +36,12 @@ is $? 1 "the module cannot be unloaded under it"
 began=@$(date +%s.%N)
 monad-storage trace --json -d "$disk" >/tmp/trace &
 tracer=$!
-# is_traced: one more read, and is there any in the trace?
-is_traced()
-{
-	dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null
-	test -s /tmp/trace
-}
 # has_traced N: writes
 has_traced()
 {
 	[ "$(jq -r 'select(.op == "write") | .op' /tmp/trace | wc -l)" -ge "$1" ]
 }
-wait_for is_traced
+wait_for is_traced "$disk" /tmp/trace
 dd if=/dev/zero of="/dev/$disk" bs=4k count=5 oflag=direct 2>/dev/null
 dd if=/dev/zero of="/dev/$other" bs=4k count=7 oflag=direct 2>/dev/null
 wait_for has_traced 5
